@@ -3,7 +3,7 @@
 use crate::refused::Refused;
 use campaign::{Case, Cell, Grid, Job, Settings, Trace};
 use measure::Engine;
-use scenario::{Document, files};
+use scenario::Document;
 use serde::Deserialize;
 use sim::Simulator;
 use std::collections::BTreeMap;
@@ -80,10 +80,10 @@ impl Request {
         if !self.disciplines.is_empty() {
             base.set_disciplines(&self.disciplines);
         }
-        let traces = traces(&base)?;
+        let traces = Trace::all(&mut base)?;
         let mut first = base.clone();
         if let Some(Some(trace)) = traces.first() {
-            first.set("link.trace", &trace.path)?;
+            trace.set_in(&mut first)?;
         }
         for (path, values) in &self.vary {
             if !path.starts_with(campaign::SETTING)
@@ -135,22 +135,4 @@ fn cells(vary: &[(String, Vec<String>)]) -> Vec<Cell> {
         traffic: Vec::new(),
     };
     all.into_iter().map(cell).collect()
-}
-
-/// The traces that `link.trace` means.
-fn traces(document: &Document) -> Result<Vec<Option<Trace>>, Refused> {
-    let Some(pattern) = document.get("link.trace") else {
-        return Ok(vec![None]);
-    };
-    let found = files::expand(pattern).map_err(|reason| {
-        document.error_at_path("link.trace", &reason, "name a trace, or a folder of them")
-    })?;
-    let trace = |path: &std::path::PathBuf| {
-        let path = path.display().to_string();
-        Some(Trace {
-            shown: path.clone(),
-            path,
-        })
-    };
-    Ok(found.iter().map(trace).collect())
 }

@@ -14,7 +14,7 @@ const MOST: usize = 500;
 pub fn tell(files: &[Incomplete], strict: bool) -> Result<(), Refused> {
     let mut told = BTreeSet::new();
     for Incomplete { file, missing } in files {
-        if !told.insert(file.clone()) {
+        if !told.insert((file.clone(), missing.to_string())) {
             continue;
         }
         let file = printable(file, NAME);

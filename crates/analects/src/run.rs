@@ -6,7 +6,7 @@ use crate::many::{self, counted, pool};
 use crate::own;
 use crate::so_far::SoFar;
 use crate::{left_out, recording, resolved, table, variants, why};
-use campaign::{Case, Cell, Grid, Job, Keeping};
+use campaign::{Case, Cell, Grid, Job, Keeping, Trace};
 use command::Refused;
 use command::files::{distinct, unwritable, writable, writable_folder};
 use command::print;
@@ -237,19 +237,18 @@ fn grid(
     document: &scenario::Document,
     names: &dyn Names,
 ) -> Result<Grid> {
-    let traces = variants::traces(document)?;
-    let mut first = document.clone();
-    if let Some(Some(trace)) = traces.first()
-        && document.get("link.trace") != Some(&trace.path)
-    {
-        first.set("link.trace", &trace.path)?;
+    let mut base = document.clone();
+    let traces = Trace::all(&mut base)?;
+    let mut first = base.clone();
+    if let Some(Some(trace)) = traces.first() {
+        trace.set_in(&mut first)?;
     }
     let scenario = first.resolve(names)?;
     left_out::tell(&scenario.incomplete, shape.strict)?;
     check_without(shape, &scenario)?;
     let cases = scenario.disciplines.iter();
     Ok(Grid {
-        base: document.clone(),
+        base,
         cases: cases
             .map(|choice| Case::plain(&choice.to_string()))
             .collect(),

@@ -1,37 +1,46 @@
-//! Choices of `--set` and folders: one scenario becomes several.
+//! The settings of `--set` that distinguish results.
 
-use campaign::Trace;
-use scenario::{Document, ScenarioError, files};
 use std::collections::BTreeMap;
 
-/// The settings of `--set` that distinguish results.
+/// Each setting's path and value; of one trace, or one source, its key.
 pub fn set(set: &[String]) -> BTreeMap<String, String> {
     let pairs = set.iter().filter_map(|setting| setting.split_once('='));
-    let named = pairs.map(|(path, value)| {
-        let path = path.trim();
+    let pairs: Vec<(&str, &str)> = pairs
+        .map(|(path, value)| (path.trim(), value.trim()))
+        .collect();
+    let key = |path: &str| {
         let last = path.rsplit('.').next().unwrap_or(path);
-        let key = if matches!(last, "trace" | "source") {
-            last
-        } else {
-            path
-        };
-        (key.to_owned(), value.trim().to_owned())
-    });
+        let same = |(other, _): &&(&str, &str)| other.rsplit('.').next() == Some(last);
+        let one = pairs.iter().filter(same).count() == 1;
+        match matches!(last, "trace" | "source") && one {
+            true => last.to_owned(),
+            false => path.to_owned(),
+        }
+    };
+    let named = pairs
+        .iter()
+        .map(|(path, value)| (key(path), (*value).to_owned()));
     named.collect()
 }
 
-/// The traces that the link's `trace` means, if it has any.
-pub fn traces(document: &Document) -> Result<Vec<Option<Trace>>, ScenarioError> {
-    let Some(pattern) = document.get("link.trace") else {
-        return Ok(vec![None]);
-    };
-    let traces = files::expand(pattern).map_err(|reason| {
-        document.error_at_path("link.trace", &reason, "name a trace, or a folder of them")
-    })?;
-    let trace = |path: &std::path::PathBuf| {
-        let path = path.display().to_string();
-        let shown = path.clone();
-        Some(Trace { path, shown })
-    };
-    Ok(traces.iter().map(trace).collect())
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_traces_are_two_settings() {
+        let keys = |settings: &[&str]| {
+            let settings: Vec<String> = settings.iter().map(|text| (*text).to_owned()).collect();
+            set(&settings).into_iter().collect::<Vec<_>>()
+        };
+        let own = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+        assert_eq!(
+            keys(&["link.a.trace = x", "link.rtt=1ms"]),
+            [own("link.rtt", "1ms"), own("trace", "x")]
+        );
+        assert_eq!(
+            keys(&["link.a.trace=x", "link.b.trace=y"]),
+            [own("link.a.trace", "x"), own("link.b.trace", "y")]
+        );
+    }
 }

@@ -15,11 +15,13 @@ mod plan;
 mod progress;
 mod run;
 pub mod store;
+mod trace;
 
 pub use case::{Case, Settings};
 pub use error::Error;
 pub use job::{Description, Job, Listener};
-pub use plan::{Cell, Grid, SETTING, Trace};
+pub use plan::{Cell, Grid, SETTING};
 pub use progress::Progress;
 pub use run::{Keeping, run, work};
 pub use store::Store;
+pub use trace::Trace;

@@ -1,7 +1,7 @@
 //! From axes to jobs: the one planner of all campaigns.
 
 use crate::job::{Description, Job};
-use crate::{Case, Error, Settings};
+use crate::{Case, Error, Settings, Trace};
 use measure::{Engine, WITHOUT};
 use scenario::{Choice, Document, Names, Scenario, ScenarioError};
 use serde_json::Value;
@@ -22,7 +22,7 @@ pub struct Grid {
     pub cases: Vec<Case>,
     /// The combinations of the axes' values.
     pub cells: Vec<Cell>,
-    /// The traces that the first link follows, each in turn; none if it stays as it is.
+    /// The traces that a link follows, each in turn; none if it stays as it is.
     pub traces: Vec<Option<Trace>>,
     /// The first seed, and how many there are.
     pub seeds: (u64, u64),
@@ -41,15 +41,6 @@ pub struct Cell {
     pub settings: Settings,
     /// Entries of traffic that come with them.
     pub traffic: Vec<toml::Table>,
-}
-
-/// A trace of several.
-#[derive(Debug, Clone)]
-pub struct Trace {
-    /// The value of `link.trace`.
-    pub path: String,
-    /// Its name in results.
-    pub shown: String,
 }
 
 impl Description {
@@ -245,8 +236,8 @@ fn prepared(
     // The settings of the case come last: they apply whatever varies.
     let mut settings = cell.settings.clone();
     settings.extend(case.set.clone());
-    if let Some(trace) = trace.filter(|trace| base.get("link.trace") != Some(&trace.path)) {
-        settings.insert("link.trace".to_owned(), trace.path.clone());
+    if let Some(trace) = trace.filter(|trace| base.get(&trace.at) != Some(&trace.path)) {
+        settings.insert(trace.at.clone(), trace.path.clone());
     }
     let refused = |refusal: Refusal| {
         let help = refusal.help.as_deref().unwrap_or("name another");

@@ -15,11 +15,20 @@ pub fn unwritable(path: &Path, error: &dyn Display) -> Refused {
 
 /// Finds out whether files can be written into the folder, which is made if need be.
 pub fn writable_folder(folder: &Path) -> Result<(), Refused> {
+    no_home(folder)?;
     let probe = folder.join(format!(".analects-{}", std::process::id()));
     let tried = std::fs::create_dir_all(folder)
         .and_then(|()| std::fs::write(&probe, []))
         .and_then(|()| std::fs::remove_file(&probe));
     tried.map_err(|error| unwritable(folder, &error))
+}
+
+/// Refuses a path that begins with `~`: the folder of that name would be made here.
+fn no_home(path: &Path) -> Result<(), Refused> {
+    match scenario::files::tilde(path) {
+        Some(why) => Err(unwritable(path, &why)),
+        None => Ok(()),
+    }
 }
 
 /// Refuses to write to the scenario that is read, or to one file twice.
@@ -50,6 +59,7 @@ pub fn writable(path: &Path) -> Result<(), Refused> {
     if std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
         return Ok(());
     }
+    no_home(path)?;
     let mut open = std::fs::OpenOptions::new();
     let opened = open.create(true).append(true).open(path);
     opened.map(|_| ()).map_err(|error| unwritable(path, &error))
@@ -57,6 +67,7 @@ pub fn writable(path: &Path) -> Result<(), Refused> {
 
 /// Finds out whether [`replace`] can write the file: its folder has to be writable.
 pub fn replaceable(path: &Path) -> Result<(), Refused> {
+    no_home(path)?;
     let made = tempfile::NamedTempFile::new_in(folder(path));
     if path.is_dir() {
         return Err(unwritable(path, &"it is a folder"));

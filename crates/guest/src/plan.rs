@@ -120,6 +120,7 @@ pub struct Entry {
     dscp: u8,
     start: Duration,
     count: u32,
+    first: u32,
     stagger: Duration,
     jitter: Duration,
     /// Round trip without queueing and transmission.
@@ -160,6 +161,7 @@ impl Entry {
             dscp: traffic.dscp.bits(),
             start: traffic.start,
             count: traffic.count,
+            first: traffic.first,
             stagger: traffic.stagger,
             jitter: traffic.jitter,
             rtt: scenario.paths(traffic)[0].rtt,
@@ -185,6 +187,7 @@ impl Entry {
             dscp: Dscp::parse(&self.dscp.to_string()).tried(&what)?,
             start: self.start,
             count: self.count,
+            first: self.first,
             stagger: self.stagger,
             jitter: self.jitter,
             rtt: Some(self.rtt),
@@ -216,6 +219,7 @@ mod tests {
             { name = "call", kind = "call", control = "copa,delta=0.25", dscp = "ef", fps = 25, session = { payload = 1111 } },
             { name = "bulk", kind = "bulk", size = "1.234567MB", count = 3, stagger = "10us", jitter = "3ms", direction = "up", rtt = "7ms" },
             { name = "page", kind = "page", source = "generated:3", think_scale = 0.3, host = "tv", start = "1s" },
+            { name = "flood", kind = "udp", pattern = "bursts", turns = true, count = 2, own_hosts = true },
         ]
     "#;
 
@@ -244,7 +248,7 @@ mod tests {
     #[test]
     fn a_plan_that_cannot_be_is_refused() {
         let bad = r#"{"name":"x","kind":"bulk","settings":[["size","much"]],"session":[],"pages":[],
-            "host":"x","dscp":0,"start":0,"count":1,"stagger":0,"jitter":0,"rtt":0,"rate":0,
+            "host":"x","dscp":0,"start":0,"count":1,"first":0,"stagger":0,"jitter":0,"rtt":0,"rate":0,
             "control":"cubic","up":false}"#;
         let entry: Entry = serde_json::from_str(bad).unwrap();
         let failure = entry.traffic(&Registry::builtin()).unwrap_err().to_string();

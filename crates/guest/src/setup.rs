@@ -48,6 +48,7 @@ impl Setup {
             let known = Entry {
                 name: traffic.name.clone(),
                 kind: traffic.kind.clone(),
+                first: traffic.first,
                 up: traffic.up,
                 rtt: entry.rtt,
                 rate: entry.rate,

@@ -30,7 +30,8 @@ impl Experiment {
                 self.use_library(path)?;
             }
             if self.written.traces.is_some() {
-                self.scenario.set("link.trace_by", "line")?;
+                let path = self.traced("trace_by");
+                self.scenario.set(&path, "line")?;
                 for axis in &mut self.written.vary {
                     let of_call = axis
                         .path

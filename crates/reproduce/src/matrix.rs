@@ -39,7 +39,7 @@ impl Experiment {
         let traces = self.traces(wanted);
         let traces = traces.map_err(|refusal| {
             let help = refusal.help.as_deref().unwrap_or("see ANALECTS_DATA");
-            base.error_at_path("link.trace", &refusal.message, help)
+            base.error_at_path(&self.traced("trace"), &refusal.message, help)
         })?;
         let cells = self.cells(wanted).map_err(|refusal| {
             let help = refusal.help.as_deref().unwrap_or("see ANALECTS_DATA");
@@ -65,10 +65,20 @@ impl Experiment {
             traces = data::spread(traces, few);
         }
         let trace = |path: String| Trace {
+            at: self.traced("trace"),
             shown: wanted.data.shown(&path),
             path,
         };
         Ok(traces.into_iter().map(trace).map(Some).collect())
+    }
+
+    /// The path of `key` in the direction of a link that an experiment's traces are for: the first that
+    /// has a trace, or else the first link.
+    pub(crate) fn traced(&self, key: &str) -> String {
+        let traces = self.scenario.traces().into_iter();
+        let way = traces.map(|(path, _)| path.strip_suffix(".trace").unwrap_or(&path).to_owned());
+        let way = way.chain(self.scenario.links()).next();
+        format!("{}.{key}", way.as_deref().unwrap_or("link"))
     }
 
     /// Every combination of the axes' values, the last axis changing fastest; or the sample of them.

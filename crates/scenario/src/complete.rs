@@ -38,9 +38,8 @@ impl Document {
         for table in tables(root, "traffic") {
             let name = name_of(table).unwrap_or_default().to_owned();
             // Several of a kind are told apart by numbers; their common keys stand in the first.
-            let first = format!("{name}-1");
-            let called = |entry: &&Traffic| entry.name == name || entry.name == first;
-            if let Some(entry) = scenario.traffic.iter().find(called) {
+            let called = |name: &str| scenario.traffic.iter().find(|entry| entry.name == name);
+            if let Some(entry) = called(&name).or_else(|| called(&format!("{name}-1"))) {
                 traffic(table, entry);
             }
         }

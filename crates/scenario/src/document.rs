@@ -83,8 +83,8 @@ impl Document {
     }
 
     /// Sets the value at `path`, such as `link.rate`, or `traffic.NAME.control`: entries of a list
-    /// are found by their `name`. Without a name, a list's path means all its entries. Tables on the
-    /// way are made if need be.
+    /// are found by their `name`; the second of `link`, if it has none, is called `link-2`. Without a
+    /// name, a list's path means all its entries. Tables on the way are made if need be.
     ///
     /// # Errors
     /// If the path leads nowhere. Whether there is such a key turns out when the document is
@@ -176,6 +176,34 @@ impl Document {
         tables.map(str::to_owned).collect()
     }
 
+    /// The path of each link, in order: `link`, or `link.NAME` if there are several.
+    pub fn links(&self) -> Vec<String> {
+        let items = match find(&self.root, "link").map(|item| &item.node) {
+            Some(Node::List(items)) if items.len() > 1 => &items[..],
+            Some(_) => return vec!["link".to_owned()],
+            None => return Vec::new(),
+        };
+        let named = items.iter().enumerate().filter_map(|(place, item)| {
+            let Node::Table(table) = &item.node else {
+                return None;
+            };
+            Some(format!("link.{}", called(table, "link", place)))
+        });
+        named.collect()
+    }
+
+    /// The traces of links, in both directions: for each the path of its value, which means no other
+    /// link's, and the value.
+    pub fn traces(&self) -> Vec<(String, &str)> {
+        let links = self.links().into_iter();
+        let paths = links.flat_map(|link| ["trace", "up.trace"].map(|key| format!("{link}.{key}")));
+        let traces = paths.filter_map(|path| {
+            let value = self.get(&path)?;
+            Some((path, value))
+        });
+        traces.collect()
+    }
+
     /// The document as JSON, with all settings.
     pub fn to_json(&self) -> serde_json::Value {
         json(&written(&self.root).into())
@@ -228,7 +256,11 @@ fn find<'a>(table: &'a Table, path: &str) -> Option<&'a Item> {
         Node::Table(inner) => find(inner, rest),
         Node::List(items) => {
             let (name, below) = rest.split_once('.').unwrap_or((rest, ""));
-            match items.iter().find_map(|item| named(item, name)) {
+            match items
+                .iter()
+                .enumerate()
+                .find_map(|(place, item)| named(item, key, place, name))
+            {
                 Some(table) => find(table, below),
                 None => match &items.first()?.node {
                     Node::Table(table) => find(table, rest),
@@ -239,10 +271,19 @@ fn find<'a>(table: &'a Table, path: &str) -> Option<&'a Item> {
     }
 }
 
-fn named<'a>(item: &'a Item, name: &str) -> Option<&'a Table> {
+/// The table of an entry of `list`, the one at `place`, if it is called `name`.
+fn named<'a>(item: &'a Item, list: &str, place: usize, name: &str) -> Option<&'a Table> {
     match &item.node {
-        Node::Table(table) if name_of(table) == Some(name) => Some(table),
+        Node::Table(table) if called(table, list, place) == name => Some(table),
         _ => None,
+    }
+}
+
+/// What the entry of `list` at `place` is called: its name, or else the list's with a number.
+fn called<'a>(table: &'a Table, list: &str, place: usize) -> Cow<'a, str> {
+    match name_of(table) {
+        Some(name) => name.into(),
+        None => format!("{list}-{}", place + 1).into(),
     }
 }
 
@@ -283,14 +324,14 @@ fn set(table: &mut Table, keys: &[&str], item: &Item) -> Result<(), Refusal> {
     match &mut old.node {
         _ if rest.is_empty() => *old = item.clone(),
         Node::Table(inner) => set(inner, rest, item)?,
-        Node::List(items) => set_in_list(items, rest, item)?,
+        Node::List(items) => set_in_list(items, key, rest, item)?,
         Node::Leaf(_) => return Err(Refusal::new(format!("{key} is a value, not a table"))),
     }
     Ok(())
 }
 
 /// Sets the value at `keys` in the entry that the first of them names, or else in all entries.
-fn set_in_list(items: &mut [Item], keys: &[&str], item: &Item) -> Result<(), Refusal> {
+fn set_in_list(items: &mut [Item], list: &str, keys: &[&str], item: &Item) -> Result<(), Refusal> {
     let mut tables: Vec<&mut Table> = items
         .iter_mut()
         .filter_map(|item| match &mut item.node {
@@ -303,8 +344,9 @@ fn set_in_list(items: &mut [Item], keys: &[&str], item: &Item) -> Result<(), Ref
     }
     let (first, rest) = (keys[0], &keys[1..]);
     if !rest.is_empty() {
-        let called = |table: &&mut Table| name_of(table) == Some(first);
-        if let Some(place) = tables.iter().position(called) {
+        let mut names = tables.iter().enumerate();
+        let found = names.find(|(place, table)| called(table, list, *place) == first);
+        if let Some((place, _)) = found {
             return set(tables[place], rest, item);
         }
         let has_key = |table: &&mut Table| table.iter().any(|(key, _)| key == first);
@@ -375,7 +417,7 @@ fn plain(value: &toml::Value, origin: &Origin, depth: usize) -> Option<Item> {
 }
 
 /// Keys whose values are texts, even if they look like numbers.
-const TEXTS: [&str; 5] = ["name", "summary", "host", "trace", "source"];
+const TEXTS: [&str; 6] = ["name", "summary", "host", "trace", "source", "via"];
 
 /// A table as TOML, numbers as numbers, and booleans as such.
 fn written(table: &Table) -> toml::Table {

@@ -2,14 +2,14 @@
 
 use crate::error::ScenarioError;
 use crate::section::Text;
+pub use crate::unpacked::{tilde, unpacked};
 use core::fmt;
 use link::trace::{self, Trace};
-use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use workload::LibraryError;
 use workload::generator;
-use workload::har::{Har, LeftOut};
+use workload::har::{Har, LeftOut, PAUSE};
 use workload::page::{Page, document};
 
 /// Largest scenario that is read. Its text is parsed as a whole, which takes many times its size.
@@ -24,7 +24,7 @@ const MAX_HAR: u64 = workload::har::MAX_FILE as u64;
 /// # Errors
 /// A sentence with the reason why it cannot be read.
 pub fn read(path: &Path, most: u64) -> Result<String, String> {
-    let text = String::from_utf8(bytes(path, most)?).map_err(|error| {
+    let text = String::from_utf8(unpacked(path, most)?).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
         let line = error.as_bytes()[..valid]
             .iter()
@@ -40,25 +40,6 @@ pub fn read(path: &Path, most: u64) -> Result<String, String> {
         Some(rest) => rest.to_owned(),
         None => text,
     })
-}
-
-/// Reads a file of at most `most` bytes.
-fn bytes(path: &Path, most: u64) -> Result<Vec<u8>, String> {
-    let reason = |error: std::io::Error| match error.kind() {
-        ErrorKind::NotFound => "there is no such file".to_owned(),
-        ErrorKind::IsADirectory => "it is a folder".to_owned(),
-        _ => error.to_string(),
-    };
-    // A file that is not an ordinary one has no known size before it is read.
-    let file = std::fs::File::open(path).map_err(reason)?;
-    let mut bytes = Vec::new();
-    file.take(most + 1)
-        .read_to_end(&mut bytes)
-        .map_err(reason)?;
-    if bytes.len() as u64 > most {
-        return Err(format!("it has more than {most} bytes"));
-    }
-    Ok(bytes)
 }
 
 /// The files that match `pattern`: a file itself, all files of a folder that do not begin with a
@@ -79,7 +60,10 @@ pub fn expand(pattern: &str) -> Result<Vec<PathBuf>, String> {
         Some(name) if name.contains('*') => (path.parent().unwrap_or(Path::new(".")), name),
         _ if path.is_dir() => (path, "*".to_owned()),
         _ if path.exists() => return Ok(vec![path.to_owned()]),
-        _ => return Err(format!("there is no {pattern:?}")),
+        _ => {
+            let why = tilde(path).map_or(String::new(), |why| format!(": {why}"));
+            return Err(format!("there is no {pattern:?}{why}"));
+        }
     };
     let folder = if folder.as_os_str().is_empty() {
         Path::new(".")
@@ -267,6 +251,8 @@ pub enum Missing {
     Parts(LeftOut),
     /// All of it: it cannot be read, for this reason. There are other files.
     Whole(String),
+    /// The names of its pages, of which there are so many: pauses divide them.
+    Names(usize),
 }
 
 impl fmt::Display for Missing {
@@ -274,6 +260,10 @@ impl fmt::Display for Missing {
         match self {
             Missing::Parts(left_out) => left_out.fmt(f),
             Missing::Whole(reason) => write!(f, "left out: {reason}"),
+            Missing::Names(pages) => write!(
+                f,
+                "it names no pages, as a proxy's recording: pauses of {PAUSE} divide it into {pages}"
+            ),
         }
     }
 }
@@ -317,18 +307,24 @@ impl Pages {
     /// Adds those of a HAR file.
     fn add(&mut self, path: &Path) -> Result<(), ScenarioError> {
         let file = path.display().to_string();
-        let Har { pages, left_out } = recorded(path, &file)?;
+        let Har {
+            pages,
+            left_out,
+            by_pauses,
+        } = recorded(path, &file)?;
         // A HAR calls its pages page_1; the file's name is more specific.
-        let stem = path
-            .file_stem()
-            .map(|stem| stem.to_string_lossy())
-            .unwrap_or_default();
+        let stem = stem(path);
         let many = pages.len() > 1;
+        if by_pauses {
+            let missing = Missing::Names(pages.len());
+            let file = file.clone();
+            self.incomplete.push(Incomplete { file, missing });
+        }
         let named = pages.into_iter().zip(1..).map(|(page, number)| {
             let name = if many {
                 format!("{stem}#{number}")
             } else {
-                stem.to_string()
+                stem.clone()
             };
             Arc::new(page.named(&name))
         });
@@ -349,11 +345,19 @@ impl Pages {
     }
 }
 
+/// A file's name without what says that it is a HAR, compressed or not.
+fn stem(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    let stem = Path::new(name).file_stem().unwrap_or_default();
+    stem.to_string_lossy().into_owned()
+}
+
 /// The contents of a HAR file.
 fn recorded(path: &Path, file: &str) -> Result<Har, ScenarioError> {
     let help = "name HAR files only; a browser's developer tools export them";
     let refuse = |message: String| ScenarioError::about(file, &message, help);
-    let content = bytes(path, MAX_HAR).map_err(refuse)?;
+    let content = unpacked(path, MAX_HAR).map_err(refuse)?;
     let options = workload::har::Options::default();
     workload::har::read(file, &content, &options)
         .map_err(|error| refuse(format!("{}: {}", error.place, error.problem)))

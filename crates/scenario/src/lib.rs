@@ -21,6 +21,7 @@ mod read;
 mod resolve;
 mod section;
 mod traffic;
+mod unpacked;
 mod via;
 mod wire;
 

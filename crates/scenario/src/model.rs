@@ -244,6 +244,8 @@ pub struct Traffic {
     pub start: Duration,
     /// How many of the same there are.
     pub count: u32,
+    /// The place of the first of them among those that are written as one entry, from 0.
+    pub first: u32,
     /// How much later each of them starts than the one before.
     pub stagger: Duration,
     /// Each starts up to this much later than that; the seed decides how much.

@@ -95,6 +95,7 @@ fn entry(mut section: Section<'_>, name: String, known: &Known<'_>) -> Result<Ve
         dscp: dscp.map_or(Ok(Dscp::default()), |text| text.parse_value())?,
         start: limited(&mut section, "start", Duration::ZERO, MAX_DURATION)?,
         count: count(&mut section)?,
+        first: 0,
         stagger: limited(&mut section, "stagger", Duration::ZERO, MAX_DURATION)?,
         jitter: limited(&mut section, "jitter", Duration::ZERO, MAX_DURATION)?,
         rtt,
@@ -130,6 +131,7 @@ fn each(of: &Traffic, own_hosts: bool) -> Vec<Traffic> {
         },
         start: of.start + of.stagger * u64::from(number - 1),
         count: 1,
+        first: number - 1,
         ..of.clone()
     };
     (1..=of.count).map(one).collect()

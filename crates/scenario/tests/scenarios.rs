@@ -305,6 +305,41 @@ fn instances_may_have_computers_of_their_own() {
     );
 }
 
+/// Of several links each has a path of its own; so have the traces that they follow.
+#[test]
+fn a_links_path_means_no_other_link() {
+    let mut document = Document::parse("s.toml", FULL).unwrap();
+    assert_eq!(document.links(), ["link.core", "link.link-2"]);
+    document.set("link.link-2.trace", "a.txt").unwrap();
+    document.set("link.core.up.trace", "b.txt").unwrap();
+    let traces = [
+        ("link.core.up.trace".to_owned(), "b.txt"),
+        ("link.link-2.trace".to_owned(), "a.txt"),
+    ];
+    assert_eq!(document.traces(), traces);
+    assert_eq!(document.get("link.core.trace"), None);
+    assert_eq!(document.get("link.link-2.up.trace"), None);
+    let refused = document.set("link.link-3.rate", "1mbit").unwrap_err();
+    assert!(refused.to_string().contains("link-3"), "{refused}");
+    assert_eq!(Document::parse("s.toml", LEAST).unwrap().links(), ["link"]);
+    let one = Document::parse("s.toml", &LEAST.replace("[link]", "[[link]]")).unwrap();
+    assert_eq!(one.links(), ["link"]);
+}
+
+/// An entry that is called as another's first instance would be.
+#[test]
+fn defaults_are_those_of_the_entry_itself() {
+    let text = LEAST.replace("\"bulk\"\nkind", "\"call-1\"\nstart = \"3s\"\nkind");
+    let (head, tables) = text.split_once("[[traffic]]").unwrap();
+    let (call, other) = tables.split_once("[[traffic]]").unwrap();
+    let text = format!("{head}[[traffic]]{other}[[traffic]]{call}");
+    let document = Document::parse("s.toml", &text).unwrap();
+    let scenario = resolve(&document).unwrap();
+    let completed = document.completed(&scenario);
+    assert_eq!(completed.get("traffic.call.start"), Some("0ns"));
+    assert_eq!(parse(&completed.to_toml()).unwrap(), scenario);
+}
+
 #[test]
 fn buffers() {
     let buffer = |text: &str| with(LEAST, "link.buffer", text).map(|s| s.links[0].buffer);

@@ -19,6 +19,7 @@ fn entries(scenario: &Scenario) -> Vec<Entry> {
     let entry = |traffic: &scenario::Traffic| Entry {
         name: traffic.name.clone(),
         kind: traffic.kind.clone(),
+        first: traffic.first,
         up: traffic.up,
         rtt: scenario.paths(traffic)[0].rtt,
         rate: scenario.first_rate(traffic),

@@ -215,6 +215,7 @@ mod tests {
             now: Instant::ZERO,
             name: "actors",
             instance: 3,
+            place: 3,
             seed: 1,
             rtt: Duration::from_millis(40),
             rate: Rate::from_bits(20_000_000),

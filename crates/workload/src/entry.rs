@@ -18,6 +18,9 @@ pub struct Start<'a> {
     pub name: &'a str,
     /// Which of the entry's instances, from 0.
     pub instance: u32,
+    /// Which of those that a scenario writes as one entry, from 0. It is `instance`, unless each has a
+    /// computer of its own and so became an entry.
+    pub place: u32,
     /// The run's seed.
     pub seed: u64,
     /// The entry's round trip without queueing and transmission.

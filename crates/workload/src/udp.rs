@@ -176,7 +176,7 @@ impl Workload for UdpParams {
         };
         // A rate that rounds to zero would never send.
         let beat = rate.max(Rate::from_bits(1)).time_for(self.packet.get());
-        let others = if self.turns { start.instance } else { 0 };
+        let others = if self.turns { start.place } else { 0 };
         let burst = start.now + self.on * u64::from(others);
         Box::new(Sender {
             params: self.clone(),
@@ -375,6 +375,7 @@ mod tests {
             now: Instant::ZERO,
             name: "udp",
             instance,
+            place: instance,
             seed: 1,
             rtt: Duration::from_millis(40),
             rate: Rate::from_bits(9_600_000),

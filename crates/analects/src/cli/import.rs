@@ -24,6 +24,10 @@ pub struct FlentArgs {
     /// The rate at which the line sends; without it, from the run's uploads.
     #[arg(long, value_name = "RATE")]
     pub up: Option<String>,
+    /// The line's round trip; without it, the run's shortest ping, or of a run without pings what comes
+    /// nearest: TCP's own round trip, a call's delay, a request over HTTP.
+    #[arg(long, value_name = "TIME")]
+    pub rtt: Option<String>,
     /// Write the scenario into this file, and print the run's figures and the command that prints ours.
     /// Without it, the scenario is printed.
     #[arg(long, value_name = "FILE")]

@@ -1,8 +1,10 @@
 //! A data file of flent as a scenario.
 
+mod series;
+
 use super::file::plain;
 use super::written::line;
-use super::{NAME, Result, rate};
+use super::{NAME, Result, rate, time};
 use crate::cli::FlentArgs;
 use comfy_table::Cell;
 use command::Refused;
@@ -11,10 +13,9 @@ use command::files::{distinct, replace, replaceable};
 use command::print;
 use measure::interval::mean;
 use scenario::printable;
-use serde::Deserialize;
-use std::collections::BTreeMap;
+use series::{File, Latency, Source, Transfer, Way};
 use std::fmt::Write as _;
-use units::Rate;
+use units::{Duration, Rate, Refusal};
 
 /// Bytes on the wire of a packet, and of its application: TCP with time stamps.
 const WIRE: f64 = 1500.0 / 1448.0;
@@ -28,28 +29,20 @@ const MOST: f64 = 3600.0;
 const LEAST: f64 = 10.0;
 /// A test has no more transfers.
 const TRANSFERS: usize = 1000;
-
-/// The parts of a data file that are read, of any version since the second.
-#[derive(Debug, Deserialize)]
-struct File {
-    metadata: Metadata,
-    x_values: Vec<f64>,
-    results: BTreeMap<String, Vec<Option<f64>>>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Metadata {
-    #[serde(rename = "NAME")]
-    name: String,
-    #[serde(rename = "TITLE", default)]
-    title: Option<String>,
-}
+/// The part of the time of transfers that counts: after slow start, and before the first ends.
+const MIDDLE: (f64, f64) = (0.25, 0.85);
+/// Hosts whose round trips differ by this factor are several distances.
+const FARTHER: f64 = 1.5;
+/// The file's own sum is of the whole run, slow start included: so much may differ from it.
+const OFF: f64 = 0.25;
 
 /// What the run had in one direction.
 struct Direction {
     transfers: usize,
     /// The sum of their goodput over the middle of the run, in Mbit/s.
     goodput: f64,
+    /// The same as the file has it.
+    own_sum: Option<f64>,
     line: Rate,
 }
 
@@ -58,8 +51,21 @@ struct Run {
     seconds: f64,
     down: Option<Direction>,
     up: Option<Direction>,
-    /// Round trips in the middle of the run, in order, in ms.
-    pings: Vec<f64>,
+    /// The line's round trip in ms.
+    rtt: f64,
+    /// Round trips in the middle of the run.
+    latency: Option<Latency>,
+    /// The shortest pings to the nearest and the farthest host, in ms.
+    distances: Option<(f64, f64)>,
+    /// Series of rates that are no part of the scenario.
+    left_out: Vec<String>,
+}
+
+/// What the command line says instead of the file.
+struct Said {
+    down: Option<Rate>,
+    up: Option<Rate>,
+    rtt: Option<Duration>,
 }
 
 /// Makes a scenario.
@@ -69,20 +75,28 @@ pub fn run(args: &FlentArgs) -> Result<()> {
         replaceable(out)?;
     }
     let name = args.file.display().to_string();
-    let wrong = |reason: String| {
+    let wrong = |refusal: Refusal| {
         let help = "give a file that flent wrote, such as rrul-2026-01-02T120000.title.flent.gz";
-        Refused::new(&format!("{name}: {reason}"), help)
+        Refused::because(refusal.within(&name), help)
     };
-    let bytes = plain(&args.file).map_err(wrong)?;
+    let bytes = plain(&args.file).map_err(|reason| wrong(Refusal::new(reason)))?;
     let file: File = serde_json::from_slice(&bytes).map_err(|error| {
-        wrong(format!(
+        wrong(Refusal::new(format!(
             "{error}: expected metadata, x_values and results, as flent writes them"
-        ))
+        )))
     })?;
-    let [down, up] = [("--down", &args.down), ("--up", &args.up)]
-        .map(|(option, text)| text.as_deref().map(|text| rate(option, text)).transpose());
-    let read = read(&file, [down?, up?]).map_err(wrong)?;
+    let line = |option, text: &Option<String>| {
+        let text = text.as_deref();
+        text.map(|text| rate(option, text)).transpose()
+    };
+    let said = Said {
+        down: line("--down", &args.down)?,
+        up: line("--up", &args.up)?,
+        rtt: args.rtt.as_deref().map(round_trip).transpose()?,
+    };
+    let read = read(&file, &said).map_err(wrong)?;
     let text = scenario(&read, &file, &printable(&name, NAME));
+    warn(&read, &name);
     let Some(out) = &args.out else {
         return print(&text);
     };
@@ -94,64 +108,131 @@ pub fn run(args: &FlentArgs) -> Result<()> {
     ))
 }
 
-/// What the file has, or a sentence with the reason why that is no scenario.
-fn read(file: &File, [down, up]: [Option<Rate>; 2]) -> std::result::Result<Run, String> {
+fn round_trip(text: &str) -> Result<Duration> {
+    let rtt = time("--rtt", text)?;
+    let ms = rtt.as_millis_f64();
+    match (RTTS.0..=RTTS.1).contains(&ms) {
+        true => Ok(rtt),
+        false => Err(Refused::new(
+            &format!("--rtt {text}: it is not from 1ms to 10s"),
+            "write 20ms",
+        )),
+    }
+}
+
+/// What the file has, or the reason why that is no scenario.
+fn read(file: &File, said: &Said) -> std::result::Result<Run, Refusal> {
     let seconds = file.x_values.iter().copied().fold(0.0, f64::max);
     if !(LEAST..=MOST).contains(&seconds) {
-        return Err(format!("it has {seconds:.0} s, expected {LEAST} to {MOST}"));
+        let message = format!("it has {seconds:.0} s, expected {LEAST} to {MOST}");
+        return Err(Refusal::new(message));
     }
-    // Flent's own delay before and after transfers is 5 s.
-    let middle = |name: &str| -> Vec<f64> {
-        let points = file.results.get(name).map_or(&[][..], Vec::as_slice);
-        let times = file.x_values.iter().zip(points);
-        let times = times.filter(|(time, _)| (0.25..=0.85).contains(&(*time / seconds)));
-        times
-            .filter_map(|(_, value)| *value)
-            .filter(|value| value.is_finite() && *value >= 0.0)
-            .collect()
-    };
-    let direction = |word: &str, line: Option<Rate>| {
-        let names = file.results.keys().filter(|name| {
-            name.starts_with(&format!("TCP {word}"))
-                && [" sum", " avg"].iter().all(|end| !name.ends_with(end))
-        });
-        let sums: Vec<Vec<f64>> = names.map(|name| middle(name)).collect();
-        let means = sums
-            .iter()
-            .filter(|points| !points.is_empty())
-            .map(|points| mean(points));
-        let means: Vec<f64> = means.take(TRANSFERS).collect();
-        let goodput = means.iter().sum::<f64>();
-        let found = (goodput * WIRE).clamp(RATES.0, RATES.1);
-        (goodput > 0.0).then(|| Direction {
-            transfers: means.len(),
-            goodput,
-            line: line.unwrap_or(Rate::from_bits((found * 1e3).round() as u64 * 1000)),
-        })
-    };
-    let ping = file.results.keys().find(|name| {
-        name.starts_with("Ping (ms)") && !name.ends_with(" avg") && !middle(name).is_empty()
-    });
-    let Some(ping) = ping else {
-        return Err(format!("it has no pings, only {}", names(file)));
-    };
-    let mut pings = middle(ping);
-    pings.sort_by(f64::total_cmp);
-    let read = Run {
+    let transfers = file.transfers();
+    let part = middle(file, &transfers, seconds);
+    let direction = |way, line| direction(file, &transfers, part, way, line);
+    let (down, up) = (direction(Way::Down, said.down), direction(Way::Up, said.up));
+    if let (None, None) = (&down, &up) {
+        return Err(Refusal::new(format!(
+            "it has no transfers, only {}",
+            names(file)
+        )));
+    }
+    let latency = file.latency(part);
+    let shortest = latency
+        .as_ref()
+        .map(|of| of.sorted[0].clamp(RTTS.0, RTTS.1));
+    let rtt = said
+        .rtt
+        .map(Duration::as_millis_f64)
+        .or(shortest)
+        .ok_or_else(|| {
+            let message = format!("it has no round trips, only {}", names(file));
+            Refusal::new(message).with_help("say the line's round trip, such as --rtt 20ms")
+        })?;
+    let left_out = transfers.iter().filter(|of| of.flood || of.way.is_none());
+    Ok(Run {
         seconds,
-        down: direction("download", down),
-        up: direction("upload", up),
-        pings,
+        down,
+        up,
+        rtt,
+        latency,
+        distances: file.distances(part),
+        left_out: left_out.map(|of| printable(of.name, NAME)).collect(),
+    })
+}
+
+/// When the middle of the transfers is; of a file without any, of the run.
+fn middle(file: &File, transfers: &[Transfer<'_>], seconds: f64) -> (f64, f64) {
+    let points = transfers.iter().flat_map(|of| file.points(of.name));
+    let (first, last) = points.fold((f64::INFINITY, 0.0_f64), |(first, last), (time, _)| {
+        (first.min(time), last.max(time))
+    });
+    let (first, last) = if first < last {
+        (first, last)
+    } else {
+        (0.0, seconds)
     };
-    match (&read.down, &read.up) {
-        (None, None) => Err(format!("it has no transfers, only {}", names(file))),
-        _ => Ok(read),
-    }
+    let at = |share: f64| first + share * (last - first);
+    (at(MIDDLE.0), at(MIDDLE.1))
+}
+
+/// The transfers of one direction.
+fn direction(
+    file: &File,
+    transfers: &[Transfer<'_>],
+    part: (f64, f64),
+    way: Way,
+    line: Option<Rate>,
+) -> Option<Direction> {
+    let of = transfers
+        .iter()
+        .filter(|of| of.way == Some(way) && !of.flood);
+    let values = of.map(|of| (of.unit, file.values(of.name, part)));
+    let means = values
+        .filter(|(_, values)| !values.is_empty())
+        .map(|(unit, values)| unit * mean(&values));
+    let means: Vec<f64> = means.take(TRANSFERS).collect();
+    let goodput = means.iter().sum::<f64>();
+    let found = (goodput * WIRE).clamp(RATES.0, RATES.1);
+    (goodput > 0.0).then(|| Direction {
+        transfers: means.len(),
+        goodput,
+        own_sum: file.own_sum(way, part),
+        line: line.unwrap_or(Rate::from_bits((found * 1e3).round() as u64 * 1000)),
+    })
 }
 
 fn names(file: &File) -> String {
     let names = file.results.keys().map(|name| printable(name, NAME));
     names.take(5).collect::<Vec<_>>().join(", ")
+}
+
+/// Says what does not go into the scenario, or not as the file has it.
+fn warn(run: &Run, name: &str) {
+    let name = printable(name, NAME);
+    if !run.left_out.is_empty() {
+        let list = printable(&run.left_out.join(", "), 300);
+        eprintln!("{name}: left out, for it is UDP or has no direction: {list}");
+    }
+    if let Some((near, far)) = run.distances
+        && far > FARTHER * near
+    {
+        eprintln!(
+            "{name}: its hosts are {near:.1} to {far:.1} ms away; here all are {:.1} ms away. An entry's rtt is its own",
+            run.rtt
+        );
+    }
+    for (way, of) in [("downloads", &run.down), ("uploads", &run.up)] {
+        let Some((of, own)) = of.as_ref().and_then(|of| Some((of, of.own_sum?))) else {
+            continue;
+        };
+        if (of.goodput / own - 1.0).abs() > OFF {
+            eprintln!(
+                "{name}: {way} have {:.2} Mbit/s together, and {own:.2} by the file's own sum",
+                of.goodput
+            );
+        }
+    }
 }
 
 /// The value that so many of `sorted` do not exceed.
@@ -162,7 +243,6 @@ fn quantile(sorted: &[f64], share: f64) -> f64 {
 
 /// The scenario's text.
 fn scenario(run: &Run, file: &File, name: &str) -> String {
-    let rtt = run.pings[0].clamp(RTTS.0, RTTS.1);
     let other = run.down.as_ref().or(run.up.as_ref());
     let [down, up] = [&run.down, &run.up].map(|of| of.as_ref().or(other).map(|of| of.line));
     let mut text = format!(
@@ -174,7 +254,7 @@ fn scenario(run: &Run, file: &File, name: &str) -> String {
          disciplines = [\"pfifo\", \"fq_codel\", \"cake\", \"mencius\"]\n\
          \n\
          # The rates are what the run's transfers had together, with headers: a line that was not full is faster.\n\
-         # The round trip is the shortest ping. A file does not know the discipline on the line.\n\
+         # The round trip is {rtt_is}. A file does not know the discipline on the line.\n\
          {line}",
         test = plain_word(&file.metadata.name),
         seconds = run.seconds,
@@ -182,8 +262,12 @@ fn scenario(run: &Run, file: &File, name: &str) -> String {
         line = line(
             down.unwrap_or(Rate::from_bits(1_000_000)),
             up.unwrap_or(Rate::from_bits(1_000_000)),
-            rtt
+            run.rtt
         ),
+        rtt_is = match &run.latency {
+            Some(of) if run.rtt == of.sorted[0] => format!("the shortest {}", of.source.name()),
+            _ => "not the file's".to_owned(),
+        },
     );
     for (entry, direction, of) in [("download", "down", &run.down), ("upload", "up", &run.up)] {
         let Some(of) = of else { continue };
@@ -201,17 +285,27 @@ fn scenario(run: &Run, file: &File, name: &str) -> String {
             (run.seconds / 10.0).min(5.0),
         );
     }
+    let told = match &run.latency {
+        None => "# The run has no round trips.".to_owned(),
+        Some(of) => format!(
+            "# In the run: {:.1} ms in the median, {:.1} at the 99th percentile{}.",
+            quantile(&of.sorted, 0.5),
+            quantile(&of.sorted, 0.99),
+            match of.source {
+                Source::Ping => String::new(),
+                other => format!(", as the {}", other.name()),
+            }
+        ),
+    };
     _ = write!(
         text,
-        "\n# In the run: {:.1} ms in the median, {:.1} at the 99th percentile.\n\
+        "\n{told}\n\
          [[traffic]]\n\
          name = \"ping\"\n\
          kind = \"udp\"\n\
          rate = \"2.4kbit\"\n\
          packet = \"60B\"\n\
          answer = \"60B\"\n",
-        quantile(&run.pings, 0.5),
-        quantile(&run.pings, 0.99),
     );
     text
 }
@@ -230,6 +324,7 @@ fn summary(run: &Run, file: &File) -> String {
     let headings = [
         "transfers",
         "Mbit/s together",
+        "by the file's sum",
         "median ms",
         "99th percentile ms",
     ];
@@ -237,25 +332,29 @@ fn summary(run: &Run, file: &File) -> String {
     let none = || right("-");
     for (name, of) in [("download", &run.down), ("upload", &run.up)] {
         if let Some(of) = of {
-            let rate = right(&format!("{:.2}", of.goodput));
+            let rate = |rate: f64| right(&format!("{rate:.2}"));
             table.add_row([
                 Cell::new(name),
                 right(&of.transfers.to_string()),
-                rate,
+                rate(of.goodput),
+                of.own_sum.map_or_else(none, rate),
                 none(),
                 none(),
             ]);
         }
     }
-    let [median, most] =
-        [0.5, 0.99].map(|share| right(&format!("{:.1}", quantile(&run.pings, share))));
-    table.add_row([Cell::new("ping"), none(), none(), median, most]);
+    if let Some(of) = &run.latency {
+        let [median, most] =
+            [0.5, 0.99].map(|share| right(&format!("{:.1}", quantile(&of.sorted, share))));
+        let name = Cell::new(of.source.name());
+        table.add_row([name, none(), none(), none(), median, most]);
+    }
     let title = file.metadata.title.as_deref().unwrap_or_default();
     format!(
-        "{} {}: {:.0} s, of which the middle counts here; shortest ping {:.1} ms\n\n{table}\n",
+        "{} {}: {:.0} s, of which the middle counts here; round trip {:.1} ms\n\n{table}\n",
         printable(&file.metadata.name, NAME),
         printable(title, NAME),
         run.seconds,
-        run.pings[0],
+        run.rtt,
     )
 }

@@ -74,6 +74,194 @@ fn rates_of_the_command_line_go_before_those_of_the_run() {
     assert_eq!(scenario["link"]["up"]["rate"].as_str(), Some("10mbit"));
 }
 
+/// A series of 200 points.
+fn points(value: f64) -> Value {
+    json!(vec![value; 200])
+}
+
+/// How many transfers go each way in a scenario, and the line's rates.
+fn transfers(scenario: &str) -> Vec<(String, i64, String)> {
+    let scenario: toml::Table = scenario.parse().unwrap();
+    let entries = scenario["traffic"].as_array().unwrap().iter();
+    let entries = entries.filter(|entry| entry["kind"].as_str() == Some("bulk"));
+    let link = &scenario["link"];
+    entries
+        .map(|entry| {
+            let rate = match entry["direction"].as_str() {
+                Some("up") => &link["up"]["rate"],
+                _ => &link["rate"],
+            };
+            (
+                entry["name"].as_str().unwrap().to_owned(),
+                entry["count"].as_integer().unwrap(),
+                rate.as_str().unwrap().to_owned(),
+            )
+        })
+        .collect()
+}
+
+fn ought(all: &[(&str, i64, &str)]) -> Vec<(String, i64, String)> {
+    let owned =
+        |(name, count, rate): &(&str, i64, &str)| ((*name).to_owned(), *count, (*rate).to_owned());
+    all.iter().map(owned).collect()
+}
+
+/// Statistics of sockets beside each upload, and a fairness, whatever the file says of them.
+#[test]
+fn what_is_no_rate_is_no_transfer() {
+    let folder = Folder::new("import-flent-statistics");
+    let mut file = file();
+    let results = file["results"].as_object_mut().unwrap();
+    for flow in ["BE", "BE2", "BE3", "BE4"] {
+        results.insert(format!("TCP upload {flow}"), points(2.5));
+        for (of, value) in [
+            ("tcp_cwnd", 40.0),
+            ("tcp_rtt", 35.0),
+            ("tcp_delivery_rate", 2.5),
+            ("tcp_pacing_rate", 3.1),
+        ] {
+            results.insert(format!("TCP upload {flow}::{of}"), points(value));
+        }
+    }
+    results.insert("TCP upload fairness".to_owned(), points(0.99));
+    results["TCP upload sum"] = points(10.0);
+    let (_, told, said) = import(&folder, &file, &[]);
+    // 9 and 10 Mbit/s, with 1500 bytes for each 1448.
+    let both = ought(&[("download", 2, "9.323mbit"), ("upload", 4, "10.359mbit")]);
+    assert_eq!((transfers(&told), &*said), (both.clone(), ""));
+    // Files before version 3 call a fairness Mbits/s.
+    file["metadata"]["SERIES_META"] = json!({
+        "TCP upload fairness": { "UNITS": "Mbits/s" },
+        "TCP upload BE": { "UNITS": "Mbits/s", "MEAN_VALUE": 2.5 },
+    });
+    assert_eq!(transfers(&import(&folder, &file, &[]).1), both);
+    // The file's own sum shows that a series is no transfer.
+    file["results"]["TCP upload fresh"] = points(30.0);
+    let (_, _, said) = import(&folder, &file, &[]);
+    assert!(
+        said.contains("uploads have 40.00 Mbit/s together, and 10.00 by the file's own sum"),
+        "{said}"
+    );
+}
+
+/// As `tcp_nup` has them: flows with numbers, which take a part of the file's time; the rest of it is
+/// empty.
+#[test]
+fn flows_with_numbers_that_take_a_part_of_the_time() {
+    let folder = Folder::new("import-flent-numbers");
+    let mut file = file();
+    let within = |value: f64, empty: f64| {
+        let points = (0..200).map(|step| match step {
+            50..=99 => json!(value),
+            _ if empty == 0.0 => Value::Null,
+            _ => json!(empty),
+        });
+        Value::from(points.collect::<Vec<_>>())
+    };
+    let mut results =
+        json!({ "Ping (ms) ICMP": points(30.0), "TCP upload sum": within(12.0, 0.0) });
+    let mut meta = json!({ "TCP upload sum": { "RUNNER": "SumRunner", "UNITS": "Mbits/s" } });
+    for number in 1..=12 {
+        let name = format!("TCP upload::{number}");
+        results[&name] = within(1.0, 0.0);
+        results[format!("{name}::tcp_cwnd")] = within(17.0, 17.0);
+        meta[&name] = json!({ "RUNNER": "NetperfDemoRunner", "UNITS": "Mbits/s", "COMMAND": "netperf -t TCP_STREAM" });
+        meta[format!("{name}::tcp_cwnd")] = json!({ "RUNNER": "NullRunner" });
+    }
+    file["results"] = results;
+    file["metadata"]["SERIES_META"] = meta;
+    let (_, told, said) = import(&folder, &file, &[]);
+    assert_eq!(said, "");
+    assert_eq!(transfers(&told), ought(&[("upload", 12, "12.431mbit")]));
+}
+
+/// As tests of congestion controls name them, beside a flood and a call.
+#[test]
+fn a_direction_from_the_command_and_a_flood_that_is_none() {
+    let folder = Folder::new("import-flent-command");
+    let mut file = file();
+    file["results"] = json!({
+        "TCP bbr 1": points(3.0),
+        "TCP cubic 2": points(4.0),
+        "TCP unknown": points(5.0),
+        "UDP upload": points(50.0),
+        "VoIP::bitrate": points(73.0),
+        "VoIP::delay": points(12.5),
+        "Ping (ms) ICMP": vec![Value::Null; 200],
+    });
+    let ran = |runner: &str, command: &str| json!({ "RUNNER": runner, "UNITS": "Mbits/s", "COMMAND": command });
+    file["metadata"]["SERIES_META"] = json!({
+        "TCP bbr 1": ran("NetperfDemoRunner", "netperf -P 0 -t TCP_STREAM -l 60"),
+        "TCP cubic 2": ran("NetperfDemoRunner", "netperf -P 0 -t TCP_MAERTS -l 60"),
+        "UDP upload": ran("IperfCsvRunner", "iperf -u -b 50M"),
+    });
+    let (_, told, said) = import(&folder, &file, &[]);
+    let both = ought(&[("download", 1, "4.144mbit"), ("upload", 1, "3.108mbit")]);
+    assert_eq!(transfers(&told), both);
+    assert!(
+        said.contains("left out, for it is UDP or has no direction: TCP unknown, UDP upload"),
+        "{said}"
+    );
+    // Twice 12.5 ms, since all pings were lost.
+    let scenario: toml::Table = told.parse().unwrap();
+    assert_eq!(scenario["link"]["rtt"].as_str(), Some("25.0ms"));
+    assert!(
+        told.contains("The round trip is the shortest delay of the call, doubled"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_round_trip_of_a_run_without_pings() {
+    let folder = Folder::new("import-flent-rtt");
+    let mut file = file();
+    file["results"]
+        .as_object_mut()
+        .unwrap()
+        .retain(|name, _| name.starts_with("TCP"));
+    let rtt = |told: &str| {
+        let scenario: toml::Table = told.parse().unwrap();
+        scenario["link"]["rtt"].as_str().unwrap().to_owned()
+    };
+    let (_, told, _) = import(&folder, &file, &["--rtt", "20ms"]);
+    assert_eq!(rtt(&told), "20.0ms");
+    assert!(told.contains("The round trip is not the file's"), "{told}");
+    assert!(told.contains("The run has no round trips"), "{told}");
+    for (name, value, ought) in [
+        ("HTTP latency", 41.0, "41.0ms"),
+        ("HTTP latency::2", 39.0, "39.0ms"),
+        ("VoIP::delay", 17.0, "34.0ms"),
+        ("TCP upload BE::tcp_rtt", 33.0, "33.0ms"),
+        ("Ping (ms) UDP EF", 32.0, "32.0ms"),
+    ] {
+        // Each is nearer to a ping than those before it.
+        file["results"][name] = points(value);
+        assert_eq!(rtt(&import(&folder, &file, &[]).1), ought, "{name}");
+    }
+    assert_eq!(rtt(&import(&folder, &file, &["--rtt", "50ms"]).1), "50.0ms");
+    for wrong in ["0ms", "20", "1h"] {
+        let (code, _, said) = import(&folder, &file, &["--rtt", wrong]);
+        assert!(code == Some(2) && said.contains("--rtt"), "{said}");
+    }
+}
+
+#[test]
+fn hosts_at_several_distances_are_told() {
+    let folder = Folder::new("import-flent-hosts");
+    let mut file = file();
+    file["results"]
+        .as_object_mut()
+        .unwrap()
+        .remove("Ping (ms) ICMP");
+    file["results"]["Ping (ms) ICMP1 near.example"] = points(10.0);
+    file["results"]["Ping (ms) ICMP2 far.example"] = points(200.0);
+    let (_, _, said) = import(&folder, &file, &[]);
+    assert!(
+        said.contains("its hosts are 10.0 to 200.0 ms away; here all are 10.0 ms away"),
+        "{said}"
+    );
+}
+
 /// What `run --flent` writes becomes a scenario much like the one it is of.
 #[test]
 fn our_own_file_comes_back() {
@@ -152,7 +340,11 @@ fn files_that_are_none() {
     };
     refused(
         &without("Ping"),
-        "it has no pings, only TCP download BE, TCP download BK",
+        "it has no round trips, only TCP download BE, TCP download BK",
+    );
+    refused(
+        &without("Ping"),
+        "help: say the line's round trip, such as --rtt 20ms",
     );
     refused(&without("TCP"), "it has no transfers, only Ping (ms) ICMP");
     refused(

@@ -1,5 +1,6 @@
 //! The program as seen by its users, and the source tree.
 
+mod again;
 mod agreement;
 mod bound;
 #[cfg(unix)]

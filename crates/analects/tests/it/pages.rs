@@ -293,3 +293,75 @@ fn one_broken_file_of_a_folder_is_named_and_left_out_unless_that_is_refused() {
     let said = refused(&["pages", "two/broken.har"]);
     assert!(said.contains("broken.har: line 1"), "{said}");
 }
+
+/// Compressed by gzip, as sitespeed.io does, or by zlib, as mitmproxy's `.zhar`; and by what is not read.
+#[test]
+fn compressed_recordings() {
+    use std::io::Write;
+    let folder = Folder::new("pages-compressed");
+    let level = flate2::Compression::default();
+    let text = har("h3");
+    let mut gz = flate2::write::GzEncoder::new(Vec::new(), level);
+    gz.write_all(text.as_bytes()).unwrap();
+    let mut zlib = flate2::write::ZlibEncoder::new(Vec::new(), level);
+    zlib.write_all(text.as_bytes()).unwrap();
+    folder.write("plain.har", &text);
+    folder.write("browsertime.har.gz", gz.finish().unwrap());
+    folder.write("flow.zhar", zlib.finish().unwrap());
+    let site = |name: &str| json(&folder, &[name])["survey"]["sites"][0].clone();
+    let plain = site("plain.har");
+    for (file, name) in [("browsertime.har.gz", "browsertime"), ("flow.zhar", "flow")] {
+        let mut site = site(file);
+        assert_eq!(site["name"], name);
+        site["name"] = plain["name"].clone();
+        assert_eq!(site, plain);
+    }
+    folder.write("page.har.zip", b"PK\x03\x04 and so on");
+    let output = folder.analects(&["pages", "page.har.zip"]);
+    let said = text_of(&output.stderr);
+    assert!(
+        said.contains("compressed by zip: unpack it first"),
+        "{said}"
+    );
+    let output = folder.analects(&["pages", "~/page.har"]);
+    let said = text_of(&output.stderr);
+    assert!(said.contains("~ is not replaced here"), "{said}");
+}
+
+fn text_of(bytes: &[u8]) -> String {
+    text(bytes)
+        .replace(['\n', '|'], " ")
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// A proxy's recording: three visits ten minutes apart.
+#[test]
+fn a_recording_without_pages_says_what_it_is() {
+    let folder = Folder::new("pages-by-pauses");
+    let entry = |minute: u32, number: u32| {
+        format!(
+            r#"{{"startedDateTime": "2025-03-01T10:{minute:02}:00.{number:03}Z", "time": 50,
+            "request": {{"url": "https://site{minute}.example/{number}", "httpVersion": "h2"}},
+            "response": {{"status": 200, "content": {{"size": 1000}}}}}}"#
+        )
+    };
+    let entries: Vec<String> = [0, 10, 20]
+        .iter()
+        .flat_map(|minute| (0..4).map(|number| entry(*minute, number * 50)))
+        .collect();
+    let har = format!(r#"{{"log": {{"entries": [{}]}}}}"#, entries.join(","));
+    folder.write("proxy-long.har", har);
+    let output = folder.analects(&["pages", "proxy-long.har", "--format", "json"]);
+    let survey: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let names: Vec<&str> = (0..3)
+        .map(|site| survey["survey"]["sites"][site]["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["proxy-long#1", "proxy-long#2", "proxy-long#3"]);
+    let said = text(&output.stderr);
+    assert!(
+        said.contains("names no pages") && said.contains("divide it into 3"),
+        "{said}"
+    );
+}

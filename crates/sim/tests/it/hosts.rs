@@ -64,3 +64,28 @@ fn a_code_point_chooses_the_tin() {
     let background = share_of_one("cake,rtt=300ms", "", ", dscp = \"cs1\"");
     assert!((0.057..0.060).contains(&background), "1/17: {background}");
 }
+
+/// Three instances of 9 Mbit/s take turns on 10 Mbit/s, with computers of their own as without: nothing
+/// waits for more than the 1200 bytes before it.
+#[test]
+fn instances_take_turns_on_computers_of_their_own_too() {
+    let longest = |keys: &str| {
+        let (record, _) = run(
+            &format!(
+                r#"
+                duration = "1s"
+                disciplines = ["pfifo"]
+                link = {{ rate = "10mbit", rtt = "40ms" }}
+                traffic = [{{ name = "flood", kind = "udp", rate = "9mbit", pattern = "bursts",
+                    on = "100ms", off = "200ms", count = 3, {keys} }}]
+                "#
+            ),
+            1,
+        );
+        record.longest_wait(0).as_millis_f64()
+    };
+    for keys in ["turns = true", "turns = true, own_hosts = true"] {
+        assert!(longest(keys) < 0.97, "{keys}: {} ms", longest(keys));
+    }
+    assert!(longest("own_hosts = true") > 100.0);
+}

@@ -18,6 +18,7 @@ fn app(params: &ConferenceParams) -> Box<dyn App> {
         now: Instant::ZERO,
         name: "conference",
         instance: 0,
+        place: 0,
         seed: 1,
         rtt: Duration::from_millis(40),
         rate: Rate::from_bits(10_000_000),

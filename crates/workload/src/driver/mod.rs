@@ -94,6 +94,7 @@ impl Driver {
             now,
             name: &of.name,
             instance,
+            place: of.first + instance,
             seed: self.seed,
             rtt: of.rtt,
             rate: of.rate,

@@ -75,6 +75,8 @@ pub struct Entry {
     pub name: String,
     /// Its kind.
     pub kind: Kind,
+    /// The place of its first instance among those that the scenario writes as one entry.
+    pub first: u32,
     /// Whether most of its data is sent away from the home.
     pub up: bool,
     /// Its round trip without queueing and transmission.

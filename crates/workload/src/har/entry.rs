@@ -2,21 +2,19 @@
 //!
 //! A value that cannot be is read as one that is not there: a size of -7 is unknown, as -1 is.
 
+use super::answer::{self, Answer};
 use super::left_out::Reason;
 use super::node::{Leaf, List, Node};
 use super::protocol;
-use super::raw::{
-    RawContent, RawEntry, RawInitiator, RawRequest, RawResponse, RawStack, RawTimings,
-};
+use super::raw::{RawEntry, RawInitiator, RawRequest, RawResponse, RawStack, RawTimings};
 use crate::page::{MAX_BYTES, MAX_WAIT, Origin, Protocol};
 use jiff::{Timestamp, civil, tz::Offset};
 use std::net::IpAddr;
 use units::Duration;
 use url::Url;
 
-/// Length of headers if an exporter does not give it: near the medians of recorded pages.
+/// Length of headers if an exporter does not give it: near the median of recorded pages.
 const REQUEST_HEADERS: u64 = 450;
-const RESPONSE_HEADERS: u64 = 360;
 /// Longest host name (RFC 1035, section 2.3.4).
 const MAX_HOST: usize = 255;
 
@@ -42,13 +40,26 @@ pub(super) struct Entry {
     pub duration: Duration,
     /// From the request's last byte to the answer's first.
     pub wait: Duration,
+    /// All that is spent on the network until then: for the address, the connection, the request, the
+    /// answer.
+    pub moving: Duration,
     /// The round trip derived from opening the connection.
     pub rtt: Option<Duration>,
     pub initiator: Option<Url>,
     pub redirect: Option<Url>,
+    /// Whether the exporter names its server's address, or its connection.
+    pub connected: bool,
+    /// Whether the exporter says that it took no time.
+    pub instant: bool,
 }
 
 impl Entry {
+    /// Whether it shows nothing of a way over the network: no server, no connection, and neither a
+    /// request sent nor an answer waited for. Firefox marks what its caches answered by nothing else.
+    pub fn is_unmoved(&self) -> bool {
+        !self.connected && self.moving == Duration::ZERO
+    }
+
     /// The server that it was sent to, if it was.
     pub fn origin(&self, protocol: Protocol) -> Option<Origin> {
         let secure = match self.url.scheme() {
@@ -101,9 +112,12 @@ pub(super) fn read(index: usize, json: &str) -> Result<Entry, Unplaced> {
         Node::Not(_) => (RawResponse::default(), Some(Reason::NoResponse)),
     };
     let times = times(&object(raw.timings), &raw.time);
-    let from_cache = from_cache(&raw.from_cache, &raw.fetch_type, &response);
-    let (bytes, unsent) = answer(&response, &raw.bytes_in, from_cache);
-    let impossible = impossible(&response, &raw.bytes_in).then_some(Reason::NoSize);
+    let from_cache = answer::from_cache(&raw.from_cache, &raw.fetch_type, &response);
+    let asked_for_headers = request.method.as_text() == Some("HEAD");
+    let Answer { bytes, unsent } =
+        answer::read(&response, &raw.bytes_in, from_cache, asked_for_headers);
+    let impossible = answer::is_impossible(&response, &raw.bytes_in).then_some(Reason::NoSize);
+    let address = address(&raw.address);
     let versions = [&raw.protocol, &response.http_version, &request.http_version];
     Ok(Entry {
         index,
@@ -112,13 +126,16 @@ pub(super) fn read(index: usize, json: &str) -> Result<Entry, Unplaced> {
             .into_iter()
             .find_map(|version| version.as_text().and_then(protocol::named)),
         skipped: local.or(missing).or(impossible).or(unsent),
-        address: address(&raw.address),
+        instant: number(&raw.time) == Some(0.0),
+        connected: address.is_some() || name(raw.connection).is_some(),
+        address,
         request: question(&request, &raw.bytes_out),
         response: bytes,
         start,
         first_byte: times.first_byte,
         duration: times.duration,
         wait: times.wait,
+        moving: times.moving,
         rtt: times.rtt,
         initiator: initiator(raw.initiator),
         redirect: redirect(&url, &response.redirect_url),
@@ -186,7 +203,7 @@ fn object<T: Default>(node: Node<T>) -> T {
 }
 
 /// A number; WebPageTest writes some as text.
-fn number(leaf: &Leaf) -> Option<f64> {
+pub(super) fn number(leaf: &Leaf) -> Option<f64> {
     match leaf {
         Leaf::Number(number) => Some(*number),
         Leaf::Text(text) => text.trim().parse().ok(),
@@ -196,26 +213,9 @@ fn number(leaf: &Leaf) -> Option<f64> {
 
 /// A size in bytes; none if it is below zero or more than an answer can have. Chrome subtracts the
 /// headers from the bytes received, and writes -197 if none were.
-fn size(leaf: &Leaf) -> Option<u64> {
+pub(super) fn size(leaf: &Leaf) -> Option<u64> {
     let size = number(leaf).filter(|size| (0.0..=MAX_BYTES.get() as f64).contains(size));
     size.map(|size| size as u64)
-}
-
-/// Whether a size of the answer is larger than any: a replay with another one would be of another page.
-fn impossible(response: &RawResponse, bytes_in: &Leaf) -> bool {
-    let content = match &response.content {
-        Node::Is(content) => &content.size,
-        Node::Not(_) => &Leaf::Missing,
-    };
-    let sizes = [
-        &response.transfer_size,
-        bytes_in,
-        &response.headers_size,
-        &response.body_size,
-        content,
-    ];
-    let most = MAX_BYTES.get() as f64;
-    sizes.into_iter().any(|size| number(size) > Some(most))
 }
 
 /// A time in milliseconds; none if it is below zero or more than a day. Chrome's and Safari's can
@@ -233,54 +233,11 @@ fn question(request: &RawRequest, bytes_out: &Leaf) -> u64 {
     out.unwrap_or(sum).min(MAX_BYTES.get())
 }
 
-/// Whether the exporter marks the answer as one from the browser's cache or a service worker:
-/// requests of the latter to the network are entries of their own.
-fn from_cache(from_cache: &Leaf, fetch_type: &Leaf, response: &RawResponse) -> bool {
-    // Safari's.
-    let kept = ["Memory Cache", "Disk Cache", "Service Worker"];
-    let says = |leaf: &Leaf| !matches!(leaf, Leaf::Missing | Leaf::Null | Leaf::Bool(false));
-    says(from_cache)
-        || fetch_type
-            .as_text()
-            .is_some_and(|text| kept.contains(&text))
-        || response.via_service_worker == Leaf::Bool(true)
-}
-
-/// Length of the answer on the wire, from the first of these that is given: `_transferSize`
-/// (Chrome, chrome-har), `_bytesIn` (WebPageTest), `headersSize` and `bodySize` (HAR 1.2, Firefox),
-/// `content.size` less `content.compression`. An answer without bytes from the network is the
-/// browser's own: `_transferSize` has the headers, the others show it if there is content. One
-/// without bytes and without a status of HTTP did not arrive.
-fn answer(response: &RawResponse, bytes_in: &Leaf, from_cache: bool) -> (u64, Option<Reason>) {
-    let content = match &response.content {
-        Node::Is(content) => content,
-        Node::Not(_) => &RawContent::default(),
-    };
-    let (transfer, bytes_in) = (size(&response.transfer_size), size(bytes_in));
-    let (headers, body) = (size(&response.headers_size), size(&response.body_size));
-    let unpacked = size(&content.size);
-    // Negative where compression made it longer.
-    let saved = number(&content.compression).filter(|saved| saved.abs() <= MAX_BYTES.get() as f64);
-    let packed = (unpacked.unwrap_or(0) as f64 - saved.unwrap_or(0.0)).max(0.0) as u64;
-    let came = transfer.or(bytes_in).or(body);
-    // Some tools write -2 or 12029 for errors of their own.
-    let status = number(&response.status).filter(|status| (100.0..1000.0).contains(status));
-    let unsent = if status.is_none() && came.unwrap_or(0) == 0 {
-        Some(Reason::Unanswered)
-    } else if from_cache || transfer == Some(0) || (came == Some(0) && unpacked > Some(0)) {
-        Some(Reason::Cached)
-    } else {
-        None
-    };
-    let sum = headers.unwrap_or(RESPONSE_HEADERS) + body.filter(|&b| b > 0).unwrap_or(packed);
-    let known = transfer.filter(|&n| n > 0).or(bytes_in.filter(|&n| n > 0));
-    (known.unwrap_or(sum).min(MAX_BYTES.get()), unsent)
-}
-
 struct Times {
     first_byte: Duration,
     duration: Duration,
     wait: Duration,
+    moving: Duration,
     rtt: Option<Duration>,
 }
 
@@ -290,11 +247,12 @@ fn times(raw: &RawTimings, whole: &Leaf) -> Times {
     let connect = time(&raw.connect);
     let ssl = time(&raw.ssl).unwrap_or_default();
     let wait = time(&raw.wait).unwrap_or_default();
-    let before = [time(&raw.blocked), time(&raw.dns), connect, time(&raw.send)];
-    let first_byte = before
+    let before = [time(&raw.dns), connect, time(&raw.send)];
+    let moving = before
         .into_iter()
         .flatten()
         .fold(wait, |sum, span| sum + span);
+    let first_byte = moving + time(&raw.blocked).unwrap_or_default();
     let receive = time(&raw.receive).unwrap_or_default();
     let whole = time(whole).unwrap_or_default();
     let duration = whole.max(first_byte + receive);
@@ -311,6 +269,7 @@ fn times(raw: &RawTimings, whole: &Leaf) -> Times {
         },
         duration,
         wait,
+        moving,
         rtt,
     }
 }

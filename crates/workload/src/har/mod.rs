@@ -7,20 +7,24 @@
 //! data is left out and named in [`LeftOut`]. How a recording becomes a plan is written down in
 //! `docs/decisions/0030-page-plans.md`.
 
+mod answer;
 mod entry;
+mod groups;
 mod left_out;
 mod node;
 mod plan;
 mod protocol;
 mod raw;
 
+pub use groups::PAUSE;
 pub use left_out::{LeftOut, Omitted, Reason};
 
 use crate::page::{MAX_REQUESTS, Page, Protocol};
 use entry::Entry;
 use node::{Leaf, List, Node};
-use raw::{Log, RawPage, Root};
+use raw::{Log, RawCreator, RawPage, Root};
 use serde_json::value::RawValue;
+use units::Duration;
 
 /// Largest file that is read: 256 MiB.
 pub const MAX_FILE: usize = 256 << 20;
@@ -52,6 +56,8 @@ pub struct Har {
     pub pages: Vec<Page>,
     /// The parts of the file that are not in them.
     pub left_out: LeftOut,
+    /// The file names no pages, as a proxy's or an app's, and pauses of [`PAUSE`] divide it into several.
+    pub by_pauses: bool,
 }
 
 /// Why a file was refused.
@@ -124,6 +130,7 @@ fn parse(text: &[u8], options: &Options) -> Result<Har, Fault> {
         of: raw.len(),
         ..LeftOut::default()
     };
+    let by_firefox = is_firefox(&log.creator);
     let mut entries = Vec::new();
     for (index, json) in raw.into_iter().enumerate() {
         match entry::read(index, json.get()) {
@@ -131,7 +138,38 @@ fn parse(text: &[u8], options: &Options) -> Result<Har, Fault> {
             Err(unplaced) => left_out.add(index, &unplaced.url, unplaced.reason),
         }
     }
+    leave_cached(&mut entries, by_firefox);
     pages(page_names(log.pages), entries, left_out, options)
+}
+
+/// Whether Firefox, or a browser made of it, wrote the file.
+fn is_firefox(creator: &Node<RawCreator>) -> bool {
+    const NAMES: [&str; 6] = [
+        "firefox",
+        "firebug",
+        "librewolf",
+        "waterfox",
+        "tor browser",
+        "zen",
+    ];
+    let Node::Is(creator) = creator else {
+        return false;
+    };
+    let name = creator.name.as_text().unwrap_or_default().to_lowercase();
+    NAMES.iter().any(|known| name.contains(known))
+}
+
+/// Marks entries that went over no network and are marked by that alone. It means something in a file of
+/// Firefox, and of an exporter that names servers or connections; there all time has to be none, since
+/// some exporters write no parts of it.
+fn leave_cached(entries: &mut [Entry], by_firefox: bool) {
+    let told = entries.iter().any(|entry| entry.connected);
+    for entry in entries {
+        let says_so = by_firefox || (told && entry.instant && entry.duration == Duration::ZERO);
+        if entry.is_unmoved() && says_so {
+            entry.skipped = entry.skipped.or(Some(Reason::Cached));
+        }
+    }
 }
 
 fn log(text: &str) -> Result<Log<'_>, Fault> {
@@ -167,8 +205,9 @@ fn page_names(pages: List<&RawValue, MAX_REQUESTS>) -> Vec<String> {
     pages.into_iter().filter_map(name).collect()
 }
 
-/// Sorts entries into pages. Those that name none belong to the first, and are all one page if none
-/// is named; a page that is named only by entries follows the declared ones.
+/// Sorts entries into pages. Those that name none belong to the first; a page that is named only by
+/// entries follows the declared ones. If none is named, as in the recordings of proxies, a pause begins
+/// a page.
 fn pages(
     names: Vec<String>,
     entries: Vec<Entry>,
@@ -177,21 +216,11 @@ fn pages(
 ) -> Result<Har, Fault> {
     let named = || entries.iter().find_map(|entry| entry.pageref.clone());
     let first = names.first().cloned().or_else(named);
-    let first = first.unwrap_or_else(|| "page".to_owned());
-    let mut groups: Vec<(String, Vec<Entry>)> = Vec::new();
-    let mut index_of = std::collections::BTreeMap::new();
-    for name in names {
-        index_of.entry(name.clone()).or_insert(groups.len());
-        groups.push((name, Vec::new()));
-    }
-    for entry in entries {
-        let name = entry.pageref.clone().unwrap_or_else(|| first.clone());
-        let index = *index_of.entry(name.clone()).or_insert(groups.len());
-        if index == groups.len() {
-            groups.push((name, Vec::new()));
-        }
-        groups[index].1.push(entry);
-    }
+    let by_pauses = first.is_none();
+    let groups = match first {
+        Some(first) => groups::apart(groups::named(names, &first, entries)),
+        None => groups::by_pauses(entries),
+    };
     let mut pages = Vec::new();
     for (name, entries) in groups {
         match plan::page(&name, entries, options, &mut left_out)? {
@@ -202,7 +231,12 @@ fn pages(
     if pages.is_empty() {
         return Err(Fault::new("entries", nothing_left(&left_out)));
     }
-    Ok(Har { pages, left_out })
+    let by_pauses = by_pauses && pages.len() > 1;
+    Ok(Har {
+        pages,
+        left_out,
+        by_pauses,
+    })
 }
 
 /// A description of a file with nothing to replay.

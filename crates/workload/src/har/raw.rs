@@ -17,10 +17,18 @@ pub(super) struct Root<'a> {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Log<'a> {
+    pub creator: Node<RawCreator>,
     #[serde(borrow)]
     pub pages: List<&'a RawValue, MAX_REQUESTS>,
     #[serde(borrow)]
     pub entries: List<&'a RawValue, MAX_REQUESTS>,
+}
+
+/// The program that wrote the file.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct RawCreator {
+    pub name: Leaf,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -52,6 +60,7 @@ pub(super) struct RawEntry {
     pub fetch_type: Leaf,
     #[serde(rename = "serverIPAddress")]
     pub address: Leaf,
+    pub connection: Leaf,
 }
 
 #[derive(Debug, Default, Deserialize)]

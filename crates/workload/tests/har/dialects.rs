@@ -435,3 +435,222 @@ fn addresses_count_where_that_of_each_origin_is_told() {
     }
     assert_eq!(only(CHROME).addresses(), None);
 }
+
+/// A file by `creator` with these pages and entries; an entry is its moment, and the rest of it.
+fn file(creator: &str, pages: &str, entries: &[(&str, String)]) -> String {
+    let entry = |(start, rest): &(&str, String)| {
+        format!(r#"{{"startedDateTime":"2025-03-{start}Z",{rest}}}"#)
+    };
+    let entries: Vec<String> = entries.iter().map(entry).collect();
+    format!(
+        r#"{{"log":{{"creator":{{"name":{creator:?}}},{pages}"entries":[{}]}}}}"#,
+        entries.join(",")
+    )
+}
+
+const ONE_PAGE: &str = r#""pages":[{"id":"p"}],"#;
+const CONNECTED: &str = r#","serverIPAddress":"192.0.2.1","connection":"443""#;
+
+/// The rest of an entry: its response and what stands behind it.
+fn rest(response: &str, behind: &str) -> String {
+    format!(
+        r#""request":{{"method":"GET","url":"https://a.example/"}},"response":{{{response}}}{behind}"#
+    )
+}
+
+/// A second visit: a conditional request, pictures without times, scripts of which all times are zero.
+#[test]
+fn what_firefox_had_in_its_caches_is_marked_by_what_lacks() {
+    let network = r#","timings":{"blocked":17,"dns":0,"connect":0,"send":0,"wait":6,"receive":0}"#;
+    let zero = r#","time":0,"timings":{"blocked":0,"dns":0,"ssl":0,"connect":0,"send":0,"wait":0,"receive":0}"#;
+    let read_back = r#","timings":{"blocked":2,"dns":0,"connect":0,"send":0,"wait":0,"receive":1}"#;
+    let stored = r#""status":200,"headersSize":0,"bodySize":250000,"content":{"size":800000}"#;
+    let picture = r#""status":200,"bodySize":-1,"content":{"mimeType":"image/png"}"#;
+    let entries = |conditional: &str| {
+        vec![
+            (
+                "01T10:00:00.000",
+                rest(
+                    r#""status":304,"headersSize":386,"bodySize":5509,"content":{"size":23866}"#,
+                    conditional,
+                ),
+            ),
+            (
+                "01T10:00:00.100",
+                rest(picture, r#","time":0,"timings":{}"#),
+            ),
+            ("01T10:00:00.101", rest(picture, r#","timings":{}"#)),
+            ("01T10:00:00.150", rest(stored, zero)),
+            ("01T10:00:00.151", rest(stored, read_back)),
+        ]
+    };
+    let moved = format!("{network}{CONNECTED}");
+    for creator in ["Firefox", "LibreWolf", "Firefox Developer Edition"] {
+        let text = file(creator, ONE_PAGE, &entries(&moved));
+        assert_eq!(
+            sizes(&only(&text)),
+            [(450, 386)],
+            "{creator}: a 304 has no body"
+        );
+        assert_eq!(read(&text).left_out.reasons[&Reason::Cached], 4);
+    }
+    // Another exporter that names servers: what it says took no time at all.
+    let text = file("Other", ONE_PAGE, &entries(&moved));
+    assert_eq!(left_out(&text), [(1, Reason::Cached), (3, Reason::Cached)]);
+    // One that names none may write no times.
+    let text = file("Other", ONE_PAGE, &entries(network));
+    assert_eq!(left_out(&text), []);
+}
+
+#[test]
+fn answers_without_a_body_have_headers_only() {
+    let size = |method: &str, response: &str| {
+        let text = format!(
+            r#"{{"log":{{"entries":[{{"startedDateTime":"2024-05-01T10:00:00Z","request":{{"method":{method:?},
+            "url":"https://a.example/"}},"response":{{{response}}}}}]}}}}"#
+        );
+        sizes(&only(&text))[0].1
+    };
+    for (method, response, bytes) in [
+        (
+            "GET",
+            r#""status":304,"headersSize":300,"bodySize":80000,"content":{"size":300000}"#,
+            300,
+        ),
+        (
+            "GET",
+            r#""status":204,"headersSize":310,"bodySize":80000"#,
+            310,
+        ),
+        (
+            "GET",
+            r#""status":205,"headersSize":-1,"bodySize":80000"#,
+            360,
+        ),
+        (
+            "GET",
+            r#""status":103,"headersSize":200,"bodySize":900"#,
+            200,
+        ),
+        (
+            "HEAD",
+            r#""status":200,"headersSize":250,"bodySize":-1,"content":{"size":70000}"#,
+            250,
+        ),
+        // A stored copy of which nothing came: the headers did.
+        (
+            "GET",
+            r#""status":304,"headersSize":180,"bodySize":0,"content":{"size":300000}"#,
+            180,
+        ),
+        // Chrome counts what came; a stored copy's size in that place is none.
+        (
+            "GET",
+            r#""status":304,"headersSize":-1,"bodySize":0,"_transferSize":512,"content":{"size":300000}"#,
+            512,
+        ),
+        (
+            "GET",
+            r#""status":304,"headersSize":300,"bodySize":80000,"_transferSize":80300"#,
+            300,
+        ),
+        (
+            "GET",
+            r#""status":200,"headersSize":300,"bodySize":80000"#,
+            80_300,
+        ),
+        (
+            "POST",
+            r#""status":304,"headersSize":0,"bodySize":80000"#,
+            360,
+        ),
+    ] {
+        assert_eq!(size(method, response), bytes, "{method} {response}");
+    }
+}
+
+/// How many requests each page has.
+fn pages_of(text: &str) -> Vec<(String, usize)> {
+    let har = read(text);
+    let pages = har.pages.iter();
+    pages
+        .map(|page| (page.name().to_owned(), page.requests().len()))
+        .collect()
+}
+
+fn visits(all: &[(&str, usize)]) -> Vec<(String, usize)> {
+    all.iter()
+        .map(|(name, count)| ((*name).to_owned(), *count))
+        .collect()
+}
+
+#[test]
+fn pauses_divide_a_recording_without_pages() {
+    let answer = || rest(r#""status":200,"bodySize":1000"#, r#","time":50"#);
+    let slow = || rest(r#""status":200,"bodySize":1000"#, r#","time":15000"#);
+    let poll = || rest(r#""status":200,"bodySize":1000"#, r#","time":600000"#);
+    let three = [
+        ("01T10:00:00.000", answer()),
+        ("01T10:00:09.000", answer()),
+        ("01T10:10:00.000", answer()),
+        ("01T10:20:00.000", answer()),
+        ("01T10:20:00.100", answer()),
+    ];
+    for (creator, pages) in [
+        ("mitmproxy", r#""pages":[],"#),
+        ("Charles Proxy", ""),
+        ("Fiddler", r#""pages":null,"#),
+    ] {
+        let text = file(creator, pages, &three);
+        assert!(read(&text).by_pauses);
+        assert_eq!(
+            pages_of(&text),
+            visits(&[("page", 2), ("page", 1), ("page", 2)]),
+            "{creator}"
+        );
+    }
+    // What is named a page is one, however long.
+    let text = file("WebInspector", ONE_PAGE, &three);
+    assert!(!read(&text).by_pauses);
+    assert_eq!(pages_of(&text), visits(&[("p", 5)]));
+    // A long answer is no pause; one that never ends holds nothing together.
+    let long = [("01T10:00:00", slow()), ("01T10:00:20", answer())];
+    assert_eq!(
+        pages_of(&file("Insomnia", "", &long)),
+        visits(&[("page", 2)])
+    );
+    let endless = [("01T10:00:00", poll()), ("01T10:05:00", answer())];
+    assert_eq!(pages_of(&file("Insomnia", "", &endless)).len(), 2);
+    // Not in the order of time, and days apart.
+    let days = [
+        ("05T10:00:00", answer()),
+        ("01T10:00:00.100", answer()),
+        ("01T10:00:00.000", answer()),
+    ];
+    assert_eq!(
+        pages_of(&file("Burp", "", &days)),
+        visits(&[("page", 2), ("page", 1)])
+    );
+}
+
+/// A tab that stayed open: its document is of a page of its own, and is not lost beside a majority of
+/// later requests.
+#[test]
+fn visits_under_one_name_more_than_a_day_apart_are_pages() {
+    let answer = || rest(r#""status":200,"bodySize":1000"#, r#","time":50"#);
+    let visit = |day: &'static str, count: usize| vec![(day, answer()); count];
+    let later = [visit("01T10:00:00", 2), visit("03T10:00:00", 5)].concat();
+    assert_eq!(
+        pages_of(&file("WebInspector", ONE_PAGE, &later)),
+        visits(&[("p", 2), ("p#2", 5)])
+    );
+    let document = [visit("01T10:00:00", 1), visit("03T10:00:00", 5)].concat();
+    let text = file("WebInspector", ONE_PAGE, &document);
+    assert_eq!(pages_of(&text), visits(&[("p", 1), ("p#2", 5)]));
+    assert!(read(&text).left_out.is_empty());
+    // Three days of requests, none of them far from the next.
+    let days = ["01T10:00:00", "02T09:00:00", "03T08:00:00", "04T07:00:00"];
+    let days: Vec<_> = days.into_iter().map(|day| (day, answer())).collect();
+    let text = file("WebInspector", ONE_PAGE, &days);
+    assert_eq!(pages_of(&text), visits(&[("p", 2), ("p#2", 2)]));
+}
