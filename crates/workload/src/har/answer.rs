@@ -2,7 +2,6 @@
 //!
 //! Exporters also write sizes of what did not: of a stored copy, of the content that a cache gave.
 
-use super::entry::{number, size};
 use super::left_out::Reason;
 use super::node::{Leaf, Node};
 use super::raw::{RawContent, RawResponse};
@@ -101,4 +100,20 @@ pub(super) fn is_impossible(response: &RawResponse, bytes_in: &Leaf) -> bool {
     ];
     let most = MAX_BYTES.get() as f64;
     sizes.into_iter().any(|size| number(size) > Some(most))
+}
+
+/// A number; WebPageTest writes some as text.
+pub(super) fn number(leaf: &Leaf) -> Option<f64> {
+    match leaf {
+        Leaf::Number(number) => Some(*number),
+        Leaf::Text(text) => text.trim().parse().ok(),
+        _ => None,
+    }
+}
+
+/// A size in bytes; none if it is below zero or more than an answer can have. Chrome subtracts the
+/// headers from the bytes received, and writes -197 if none were.
+pub(super) fn size(leaf: &Leaf) -> Option<u64> {
+    let size = number(leaf).filter(|size| (0.0..=MAX_BYTES.get() as f64).contains(size));
+    size.map(|size| size as u64)
 }

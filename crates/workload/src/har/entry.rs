@@ -2,7 +2,7 @@
 //!
 //! A value that cannot be is read as one that is not there: a size of -7 is unknown, as -1 is.
 
-use super::answer::{self, Answer};
+use super::answer::{self, Answer, number, size};
 use super::left_out::Reason;
 use super::node::{Leaf, List, Node};
 use super::protocol;
@@ -200,22 +200,6 @@ fn object<T: Default>(node: Node<T>) -> T {
         Node::Is(object) => object,
         Node::Not(_) => T::default(),
     }
-}
-
-/// A number; WebPageTest writes some as text.
-pub(super) fn number(leaf: &Leaf) -> Option<f64> {
-    match leaf {
-        Leaf::Number(number) => Some(*number),
-        Leaf::Text(text) => text.trim().parse().ok(),
-        _ => None,
-    }
-}
-
-/// A size in bytes; none if it is below zero or more than an answer can have. Chrome subtracts the
-/// headers from the bytes received, and writes -197 if none were.
-pub(super) fn size(leaf: &Leaf) -> Option<u64> {
-    let size = number(leaf).filter(|size| (0.0..=MAX_BYTES.get() as f64).contains(size));
-    size.map(|size| size as u64)
 }
 
 /// A time in milliseconds; none if it is below zero or more than a day. Chrome's and Safari's can
