@@ -202,7 +202,7 @@ impl Discipline {
     }
 
     /// Its name and settings, as words of tc. All that the simulator's has are stated, whatever the
-    /// kernel's defaults are; of a queue that stands already, not those that are [fixed](FIXED).
+    /// kernel's defaults are; of a queue that stands already, not those that are fixed.
     pub fn words(&self, stands: bool) -> String {
         let fixed = if stands { FIXED } else { &[] };
         format!("{} {}", self.name(), self.settings_words(fixed))

@@ -19,6 +19,8 @@ mod listeners;
 mod output;
 mod outputs;
 mod pages;
+#[cfg(unix)]
+mod pictures;
 mod probe;
 mod processor_sharing;
 #[cfg(unix)]
