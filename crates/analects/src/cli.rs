@@ -15,7 +15,7 @@ pub use browser::BrowserArgs;
 pub use campaign::{AgreeArgs, JobArgs, JobsArgs, PilotArgs, ReproduceArgs, Witness};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use gateway::{ChangeArgs, GatewayArgs, Running};
-pub use import::{FlentArgs, ImportCommand, InternalsArgs};
+pub use import::{FlentArgs, ImportCommand, InternalsArgs, TraceArgs};
 pub use link::LinkArgs;
 pub use pace::{PACED, PaceArgs};
 pub use probe::{ProbeArgs, ProbeCommand, ProbeServe};

@@ -49,6 +49,8 @@ mod sweep;
 mod table;
 mod tc;
 mod threshold;
+mod traces;
+mod validity;
 mod variants;
 mod watch;
 mod why;

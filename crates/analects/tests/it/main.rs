@@ -13,6 +13,7 @@ mod fingerprint;
 mod house;
 mod import;
 mod import_flent;
+mod import_trace;
 mod listeners;
 mod output;
 mod outputs;

@@ -2,10 +2,10 @@
 //!
 //! Exporters also write sizes of what did not: of a stored copy, of the content that a cache gave.
 
-use super::entry::{number, size};
 use super::left_out::Reason;
 use super::node::{Leaf, Node};
 use super::raw::{RawContent, RawResponse};
+use super::value::{number, size};
 use crate::page::MAX_BYTES;
 
 /// Length of headers if an exporter does not give it: near the median of recorded pages.
