@@ -17,7 +17,7 @@ pub use agree::{AgreeArgs, Witness};
 pub use browser::BrowserArgs;
 pub use campaign::{JobArgs, JobsArgs, PilotArgs, ReproduceArgs};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-pub use import::{FlentArgs, ImportCommand, InternalsArgs};
+pub use import::{FlentArgs, ImportCommand, InternalsArgs, TraceArgs};
 #[cfg(feature = "host")]
 pub use link::LinkArgs;
 pub use shared::{

@@ -4,6 +4,7 @@ mod dump;
 mod file;
 mod flent;
 mod recorded;
+mod trace;
 mod written;
 
 use crate::cli::{ImportCommand, InternalsArgs};
@@ -31,6 +32,7 @@ pub fn run(command: &ImportCommand) -> Result<()> {
     match command {
         ImportCommand::WebrtcInternals(args) => call(args),
         ImportCommand::Flent(args) => flent::run(args),
+        ImportCommand::Trace(args) => trace::run(args),
     }
 }
 
@@ -49,6 +51,13 @@ fn call(args: &InternalsArgs) -> Result<()> {
     };
     let dump = Dump::read(&args.dump).map_err(wrong)?;
     let (id, connection) = chosen(&dump, args.connection.as_deref(), &file)?;
+    if connection.is_legacy() {
+        let message = format!("{file}: it is of the old form, of Chrome before 122");
+        return Err(Refused::new(
+            &message,
+            "record the call again with a newer one",
+        ));
+    }
     let call = recorded::call(connection)
         .map_err(|reason| wrong(format!("connection {}: {reason}", printable(id, NAME))))?;
     let (from, until) = part(args, &call)?;
@@ -67,9 +76,13 @@ fn call(args: &InternalsArgs) -> Result<()> {
     replace(out, &text)?;
     let others = dump.connections.len() - 1;
     print(&format!(
-        "{}\n{}: written. Compare:\nanalects run {1} --by-entry --columns freezes,stall,call_rate\n",
+        "{}\n{}: written. Compare:\nanalects run {1} --by-entry --columns {}\n",
         summary(id, connection, &call, &part, others),
-        out.display()
+        out.display(),
+        match call.sounds.is_empty() {
+            true => "freezes,stall,call_rate",
+            false => "sojourn,drops",
+        }
     ))
 }
 
@@ -89,7 +102,7 @@ fn time(option: &str, text: &str) -> Result<Duration> {
     time.map_err(|error| Refused::new(&format!("{option} {text}: {error}"), "write 90s, or 5m"))
 }
 
-/// The connection that was asked for, or the one with most video.
+/// The connection that was asked for, or the one with most video; without any, with most sound.
 fn chosen<'a>(
     dump: &'a Dump,
     wanted: Option<&str>,
@@ -98,8 +111,10 @@ fn chosen<'a>(
     let mut connections = dump.connections.iter().map(|(id, of)| (id.as_str(), of));
     let found = match wanted {
         Some(wanted) => connections.find(|(id, _)| *id == wanted),
-        None => connections
-            .max_by(|(_, a), (_, b)| recorded::video_bytes(a).total_cmp(&recorded::video_bytes(b))),
+        None => connections.max_by(|(_, a), (_, b)| {
+            let by = |of| recorded::bytes_of(a, of).total_cmp(&recorded::bytes_of(b, of));
+            by("video").then_with(|| by("audio"))
+        }),
     };
     found.ok_or_else(|| {
         let names: Vec<String> = dump
@@ -188,6 +203,22 @@ fn summary(
             right(&format!("{:.1}", 100.0 * media.lost)),
             right(&counted(&media.freezes, 0)),
             right(&counted(&media.frozen, 1)),
+        ]);
+    }
+    for sound in &call.sounds {
+        let none = || right("-");
+        table.add_row([
+            Cell::new(if sound.up {
+                "sound sent"
+            } else {
+                "sound received"
+            }),
+            none(),
+            none(),
+            right(&format!("{:.3}", sound.packets * sound.bytes * 8e-6)),
+            right(&format!("{:.1}", 100.0 * sound.lost)),
+            none(),
+            none(),
         ]);
     }
     let more = match others {

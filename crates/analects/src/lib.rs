@@ -42,6 +42,8 @@ mod so_far;
 mod sweep;
 mod table;
 mod threshold;
+mod traces;
+mod validity;
 mod variants;
 mod why;
 

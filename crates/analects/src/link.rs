@@ -6,10 +6,10 @@ mod view;
 
 use crate::cli::LinkArgs;
 use command::Refused;
-use link::{Capacity, Chance, Line, Link, Trace};
+use link::{Capacity, Chance, Line, Link};
 use live::{Counts, Done, Frame, Setup, SharedTap};
 use qdisc::{Choice, Env, Home, Registry};
-use scenario::Buffer;
+use scenario::{Buffer, files};
 use serde_json::json;
 use std::cell::RefCell;
 use std::ffi::OsString;
@@ -20,8 +20,6 @@ use units::{Duration, Rate};
 
 type Result<T> = core::result::Result<T, Refused>;
 
-/// Most of a trace that is read.
-const MOST: u64 = 64 << 20;
 const LONGEST: Duration = Duration::from_secs(60);
 
 /// Runs the command, and returns its status.
@@ -106,7 +104,7 @@ fn command(args: &LinkArgs) -> Vec<OsString> {
 }
 
 /// A rate, or the contents of a file.
-fn capacity(option: &str, text: Option<&str>) -> Result<Capacity> {
+pub fn capacity(option: &str, text: Option<&str>) -> Result<Capacity> {
     let Some(text) = text else {
         return Ok(Capacity::Constant(Rate::from_bits(1_000_000_000_000)));
     };
@@ -117,22 +115,20 @@ fn capacity(option: &str, text: Option<&str>) -> Result<Capacity> {
         let message = format!("{option}: {text} is not in 1kbit to 1tbit");
         return Err(Refused::new(&message, "write for example 20mbit"));
     }
-    let help = "write a rate such as 20mbit, or the name of a trace";
-    let path = Path::new(text);
-    let failed = |error: std::io::Error| {
-        Refused::new(
-            &format!("{option}: {text:?} is no rate, and no file: {error}"),
-            help,
-        )
-    };
-    let size = std::fs::metadata(path).map_err(failed)?.len();
-    if size > MOST {
-        let message = format!("{option}: {text} has more than {} MiB", MOST >> 20);
-        return Err(Refused::new(&message, "give a part of it"));
+    if !Path::new(text).exists() {
+        let why = files::tilde(Path::new(text)).map_or(String::new(), |why| format!(": {why}"));
+        let message = format!("{option}: {text:?} is no rate, and no file{why}");
+        let help = "write a rate such as 20mbit, or the name of a trace";
+        return Err(Refused::new(&message, help));
     }
-    let content = std::fs::read_to_string(path).map_err(failed)?;
-    let trace = Trace::parse(&content);
-    let trace = trace.map_err(|error| Refused::new(&format!("{option}: {text}: {error}"), help))?;
+    let trace = files::trace(text).map_err(|error| {
+        let place = match error.file.as_str() {
+            "" => option.to_owned(),
+            file => format!("{option}: {file}"),
+        };
+        Refused::new(&format!("{place}: {}", error.message), &error.help)
+    })?;
+    eprintln!("{}", files::told(text, &trace));
     Ok(Capacity::Trace(trace.into()))
 }
 

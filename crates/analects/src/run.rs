@@ -5,7 +5,7 @@ use crate::engines::{self, with_names};
 use crate::many::{self, counted, pool};
 use crate::own;
 use crate::so_far::SoFar;
-use crate::{left_out, recording, resolved, table, variants, why};
+use crate::{left_out, recording, resolved, table, traces, validity, variants, why};
 use campaign::{Case, Cell, Grid, Job, Keeping, Trace};
 use command::Refused;
 use command::files::{distinct, unwritable, writable, writable_folder};
@@ -97,7 +97,8 @@ pub fn run(args: &RunArgs) -> Result<()> {
         Format::Csv => export::csv(&results).map_err(unprintable)?,
     };
     print(&text)?;
-    recording::complete(&recorders)
+    recording::complete(&recorders)?;
+    validity::checked(&results, what.shape.strict)
 }
 
 /// Writes the report, and its plots if there is a folder.
@@ -238,13 +239,14 @@ fn grid(
     names: &dyn Names,
 ) -> Result<Grid> {
     let mut base = document.clone();
-    let traces = Trace::all(&mut base)?;
+    let traces = traces::readable(Trace::all(&mut base)?, shape.strict)?;
     let mut first = base.clone();
     if let Some(Some(trace)) = traces.first() {
         trace.set_in(&mut first)?;
     }
     let scenario = first.resolve(names)?;
     left_out::tell(&scenario.incomplete, shape.strict)?;
+    traces::tell(&first, &traces);
     check_without(shape, &scenario)?;
     let cases = scenario.disciplines.iter();
     Ok(Grid {

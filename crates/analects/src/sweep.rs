@@ -8,6 +8,7 @@ use crate::own;
 use crate::run;
 use crate::selected;
 use crate::table::plain;
+use crate::{traces, validity};
 use campaign::Keeping;
 use command::Refused;
 use command::files::unwritable;
@@ -33,6 +34,7 @@ pub fn run(args: &SweepArgs) -> Result<()> {
     let scenario = with_names(|names| at_first(&document, &axes, names))?;
     run::check_without(&what.shape, &scenario)?;
     left_out::tell(&scenario.incomplete, what.shape.strict)?;
+    traces::tell(&document, &[]);
     check_settings(&axes, &scenario)?;
     let sweep = asked(args, &document, &axes, &scenario)?;
     run::check_count(sweep.runs())?;
@@ -65,7 +67,24 @@ pub fn run(args: &SweepArgs) -> Result<()> {
         Format::Table => table(&sweep, &points, &scenario, args),
         Format::Json => json(&sweep, &points, &document, args)?,
         Format::Csv => csv()?,
-    })
+    })?;
+    validity::refused(&doubts(&sweep, &points), what.shape.strict)
+}
+
+/// A line for each combination of which a run is not to be believed.
+fn doubts(sweep: &Sweep, points: &[Point]) -> String {
+    let line = |point: &Point| {
+        let at = sweep.axes().into_iter().zip(&point.at);
+        let at: String = at
+            .map(|(axis, value)| format!(", {axis} {value}"))
+            .collect();
+        let reason = point.invalid.as_ref()?;
+        Some(format!(
+            "not to be believed: {}{at}: {reason}\n",
+            point.discipline
+        ))
+    };
+    points.iter().filter_map(line).collect()
 }
 
 fn made(args: &SweepArgs, sweep: &Sweep, name: &str) -> Result<Vec<Point>> {
@@ -209,7 +228,8 @@ fn table(sweep: &Sweep, points: &[Point], scenario: &Scenario, args: &SweepArgs)
     };
     let table = plain(&head, rows);
     let about = about(scenario, args);
-    format!("{}: {about}\n{what}\n\n{table}\n", scenario.name)
+    let doubts = doubts(sweep, points);
+    format!("{}: {about}\n{what}\n{doubts}\n{table}\n", scenario.name)
 }
 
 /// The JSON document.

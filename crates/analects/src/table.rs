@@ -1,10 +1,11 @@
 //! Results as a table to read.
 
 use crate::selected;
+use crate::validity;
 use comfy_table::{Cell, ContentArrangement, Table};
 use command::cells::{empty, right};
-use measure::RunResult;
 use measure::metric::{Column, Metric, Registry, Selection};
+use measure::{RunResult, WITHOUT};
 use report::{Summary, columns, loads, summarize, summarize_selected};
 use scenario::Scenario;
 use terminal_size::{Width, terminal_size_of};
@@ -37,11 +38,25 @@ pub fn comparison(
         true => entries(scenario, results, &headings),
         false => Vec::new(),
     };
-    for (place, summary) in summaries.iter().enumerate() {
+    let controls = controls(results, &headings);
+    let row = |name: String, summary: &Summary| {
         let cells = headings
             .iter()
             .map(|heading| right(&cell(summary, &heading.selection)));
-        table.add_row([Cell::new(&summary.discipline)].into_iter().chain(cells));
+        [Cell::new(name)]
+            .into_iter()
+            .chain(cells)
+            .collect::<Vec<_>>()
+    };
+    for (place, summary) in summaries.iter().enumerate() {
+        let doubted = validity::is_doubted(results, &summary.discipline);
+        let mark = if doubted { validity::MARK } else { "" };
+        table.add_row(row(format!("{}{mark}", summary.discipline), summary));
+        for (name, control) in &controls {
+            if control.discipline == summary.discipline {
+                table.add_row(row(format!("  without {name}{mark}"), control));
+            }
+        }
         for (name, of_entry) in &entries {
             let Some(summary) = of_entry.get(place) else {
                 continue;
@@ -54,7 +69,35 @@ pub fn comparison(
         }
     }
     let (name, summary) = (&scenario.name, &scenario.summary);
-    format!("{name}: {summary}\n{}\n\n{table}\n", extent(&summaries))
+    let doubts = validity::told(results);
+    format!(
+        "{name}: {summary}\n{}\n{doubts}\n{table}\n",
+        extent(&summaries)
+    )
+}
+
+/// The summaries of the runs without a traffic entry, and its name.
+fn controls<'a>(results: &'a [RunResult], headings: &[Heading]) -> Vec<(&'a str, Summary)> {
+    let mut names: Vec<&str> = Vec::new();
+    let mut runs: Vec<RunResult> = Vec::new();
+    for result in results {
+        if let Some(name) = result.variant.get(WITHOUT) {
+            let mut run = RunResult {
+                series: None,
+                ..result.clone()
+            };
+            run.variant.remove(WITHOUT);
+            runs.push(run);
+            names.push(name);
+        }
+    }
+    // All control runs of a command leave out the same entry.
+    let Some(name) = names.first() else {
+        return Vec::new();
+    };
+    let selected: Vec<Selection> = headings.iter().map(|of| of.selection.clone()).collect();
+    let summaries = summarize_selected(&runs, &selected).into_iter();
+    summaries.map(|summary| (*name, summary)).collect()
 }
 
 /// The traffic entries that have any of what the columns show, and the summaries of each.

@@ -1,8 +1,9 @@
 //! Recorded capacity of a link.
 //!
 //! Two formats are read, told apart by the number of columns:
-//! - `seconds megabits_per_second` a line, spaces or a comma between them, times increasing; a sample holds until the next one.
-//!   Times are rebased to the first sample; the last sample holds as long as the one before it.
+//! - `seconds megabits_per_second` a line, spaces or a comma between them; a sample holds until the next one.
+//!   Times do not decrease, and are rebased to the first sample, so that they may count from 1970; of samples at one time
+//!   the mean holds. The last sample holds as long as the one before it. A first line may name the columns.
 //! - Mahimahi's: a whole number of milliseconds a line, not decreasing, each the moment at which
 //!   1500 bytes could be delivered. The opportunities of a millisecond are spread evenly over it.
 //!
@@ -53,13 +54,44 @@ const SAMPLES: &str = "read as `seconds megabits_per_second` a line, for its fir
 const MAHIMAHI: &str = "read in Mahimahi's format, milliseconds a line, for its first line has one column; such as `7`";
 const EITHER: &str = "such as `0.0 20`, or `7` in Mahimahi's format";
 
-/// Times above eleven days are a mistake.
+/// Longer traces than eleven days are a mistake.
 const MAX_SECONDS: f64 = 1e6;
+/// Later times, in seconds since 1970, are of other units: this one is in 2286.
+const MAX_EPOCH: f64 = 1e10;
+/// Words in the names of columns that say that a unit is another one.
+const OTHER_UNITS: [&str; 25] = [
+    "ms",
+    "msec",
+    "msecs",
+    "millis",
+    "milliseconds",
+    "us",
+    "usec",
+    "microseconds",
+    "ns",
+    "nanoseconds",
+    "kbps",
+    "kbit",
+    "kbits",
+    "kb",
+    "bps",
+    "bit",
+    "bits",
+    "byte",
+    "bytes",
+    "gbps",
+    "gbit",
+    "gbits",
+    "mbyte",
+    "mbytes",
+    "kbytes",
+];
 /// 1 Tbit/s.
 const MAX_MBIT: f64 = 1e6;
 /// Bytes of a Mahimahi opportunity.
 const OPPORTUNITY: u64 = 1500;
 const MILLISECOND: u64 = 1_000_000;
+const SECOND: u64 = 1_000_000_000;
 const BIT_NANOS: u128 = 8_000_000_000;
 
 impl Trace {
@@ -73,6 +105,15 @@ impl Trace {
             .zip(text.lines().map(str::trim))
             .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
             .peekable();
+        let head = lines.next_if(|(_, line)| is_head(line));
+        if let Some((line, head)) = head.filter(|(_, head)| has_other_units(head)) {
+            return Err(error(
+                SAMPLES,
+                line,
+                head,
+                "columns of seconds and of Mbit/s",
+            ));
+        }
         let Some(&(first, line)) = lines.peek() else {
             return Err(TraceError {
                 line: text.lines().count().max(1),
@@ -81,8 +122,11 @@ impl Trace {
                 format: EITHER,
             });
         };
-        let trace = match columns(line).count() {
-            1 => Self::mahimahi(lines)?,
+        let trace = match (columns(line).count(), head) {
+            (1, Some((line, head))) => {
+                return Err(error(MAHIMAHI, line, head, "milliseconds in every line"));
+            }
+            (1, None) => Self::mahimahi(lines)?,
             _ => Self::samples(lines)?,
         };
         if trace.carried == 0 {
@@ -102,8 +146,9 @@ impl Trace {
 
     fn samples<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Result<Trace, TraceError> {
         let mut starts: Vec<u64> = Vec::new();
-        let mut rates = Vec::new();
-        let mut origin = None;
+        // The sum of the samples of each time, and how many there are.
+        let mut sums: Vec<(f64, u32)> = Vec::new();
+        let mut origin: Option<f64> = None;
         for (line, text) in lines {
             let mut columns = columns(text);
             let mut number = |expected, max: f64| {
@@ -114,24 +159,32 @@ impl Trace {
                     .filter(|value| (0.0..=max).contains(value))
                     .ok_or_else(|| error(SAMPLES, line, column, expected))
             };
-            let seconds = number("seconds, from 0 to 1000000", MAX_SECONDS)?;
+            let seconds = number("seconds, since 1970 or since the trace began", MAX_EPOCH)?;
             let mbit = number("megabits per second, from 0 to 1000000", MAX_MBIT)?;
             if let Some(extra) = columns.next() {
                 return Err(error(SAMPLES, line, extra, "two columns"));
             }
-            let nanos = Duration::from_secs_f64(seconds).as_nanos();
-            let start = nanos.saturating_sub(*origin.get_or_insert(nanos));
-            if starts.last().is_some_and(|&last| start <= last) {
-                return Err(error(
-                    SAMPLES,
-                    line,
-                    text,
-                    "a time later than the line before",
-                ));
+            let since = seconds - *origin.get_or_insert(seconds);
+            let start = Duration::from_secs_f64(since.max(0.0)).as_nanos();
+            let last = starts.last().copied();
+            if since < 0.0 || last.is_some_and(|last| start < last) {
+                let expected = "a time not before that of the line before";
+                return Err(error(SAMPLES, line, text, expected));
             }
-            starts.push(start);
-            rates.push(Rate::from_mbit_f64(mbit));
+            if since > MAX_SECONDS {
+                let expected = "a time at most 1000000 seconds after the first";
+                return Err(error(SAMPLES, line, text, expected));
+            }
+            match sums.last_mut().filter(|_| last == Some(start)) {
+                Some((sum, count)) => (*sum, *count) = (*sum + mbit, *count + 1),
+                None => {
+                    starts.push(start);
+                    sums.push((mbit, 1));
+                }
+            }
         }
+        let means = sums.iter().map(|(sum, count)| sum / f64::from(*count));
+        let rates = means.map(Rate::from_mbit_f64).collect();
         let last = starts[starts.len() - 1];
         let hold = match starts.len() {
             1 => 1_000_000_000,
@@ -156,6 +209,7 @@ impl Trace {
             starts.push(start * MILLISECOND);
             rates.push(Rate::from_bytes_over(opportunities * OPPORTUNITY, span));
         };
+        let (mut first, mut last) = (1, 0);
         let mut end = 0; // end of the last piece, in milliseconds
         let mut run = (0, 0); // a moment, and its opportunities so far
         let mut flush = |(moment, count): (u64, u64), end: &mut u64| {
@@ -172,6 +226,7 @@ impl Trace {
                 .ok()
                 .filter(|&moment| moment <= 1_000_000_000)
                 .ok_or_else(|| error(MAHIMAHI, line, text, EXPECTED))?;
+            (first, last) = (line, moment);
             // Mahimahi counts an opportunity at 0 into the first millisecond.
             let moment = moment.max(1);
             if moment < run.0 {
@@ -182,6 +237,10 @@ impl Trace {
                 run.1 = 0;
             }
             run = (moment, run.1 + 1);
+        }
+        if last == 0 {
+            let expected = "a last line above 0, which says how long the trace is";
+            return Err(error(MAHIMAHI, first, "0", expected));
         }
         flush(run, &mut end);
         Ok(Self::new(starts, rates, end * MILLISECOND))
@@ -230,6 +289,37 @@ impl Trace {
             .zip(ends)
             .map(|(start, end)| Duration::from_nanos(end - start));
         self.rates.iter().copied().zip(holds)
+    }
+
+    /// The least and the greatest rate: of samples, or else of whole seconds, if there are some.
+    pub fn range(&self) -> (Rate, Rate) {
+        let seconds = self.period / SECOND;
+        let rates: Vec<Rate> = match self.sampled || self.period == u64::MAX || seconds < 2 {
+            true => self.rates.clone(),
+            false => {
+                let at = |second| self.capacity_until(Instant::from_nanos(second * SECOND));
+                let carried = (0..seconds).map(|second| at(second + 1) - at(second));
+                carried
+                    .map(|bytes| Rate::from_mbit_f64(bytes * 8.0 / 1e6))
+                    .collect()
+            }
+        };
+        let of = |better: fn(Rate, Rate) -> Rate| rates.iter().copied().reduce(better);
+        (
+            of(Rate::min).unwrap_or_default(),
+            of(Rate::max).unwrap_or_default(),
+        )
+    }
+
+    /// The median time between samples, and the median of their rates; none of Mahimahi's format and of
+    /// steps.
+    pub fn medians(&self) -> Option<(Duration, Rate)> {
+        let (mut holds, mut rates): (Vec<Duration>, Vec<Rate>) =
+            self.pieces().map(|(rate, hold)| (hold, rate)).unzip();
+        holds.sort_unstable();
+        rates.sort_unstable();
+        let middle = holds.len() / 2;
+        self.sampled.then(|| (holds[middle], rates[middle]))
     }
 
     /// The length of one period; [`Duration::MAX`] for steps.
@@ -288,6 +378,18 @@ impl Trace {
     }
 }
 
+/// Whether a line names columns instead of having numbers.
+fn is_head(line: &str) -> bool {
+    let first = columns(line).next().unwrap_or_default();
+    first.parse::<f64>().is_err() && first.chars().any(char::is_alphabetic)
+}
+
+fn has_other_units(head: &str) -> bool {
+    let lower = head.to_ascii_lowercase();
+    let mut words = lower.split(|c: char| !c.is_ascii_alphanumeric());
+    words.any(|word| OTHER_UNITS.contains(&word))
+}
+
 /// The columns between spaces and commas.
 fn columns(line: &str) -> impl Iterator<Item = &str> {
     let columns = line.split(|c: char| c.is_whitespace() || c == ',');
@@ -305,123 +407,4 @@ fn error(format: &'static str, line: usize, found: &str, expected: &'static str)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn at(ms: u64) -> Instant {
-        Instant::from_nanos(ms * MILLISECOND)
-    }
-
-    #[test]
-    fn samples_hold_are_rebased_and_repeat() {
-        // 8 Mbit/s are 1000 B/ms; 16 Mbit/s twice that. The last sample holds for 1 s.
-        let trace = Trace::parse("300.0 8\n301.0 16\n").unwrap();
-        assert_eq!(trace.period(), Duration::from_secs(2));
-        assert_eq!(trace.nominal().as_bits(), 12_000_000);
-        assert_eq!(trace.finish(at(0), 1000), at(1));
-        assert_eq!(trace.finish(at(999), 3000), at(1001), "across a border");
-        assert_eq!(
-            trace.finish(at(2000), 1000),
-            at(2001),
-            "again from the start"
-        );
-        assert_eq!(
-            trace.finish(at(0), 3_000_000 + 1000),
-            at(2001),
-            "a whole period"
-        );
-        assert_eq!(trace.capacity_until(at(1500)), 2_000_000.0);
-    }
-
-    #[test]
-    fn steps_do_not_repeat() {
-        let mbit = |mbit: u64| Rate::from_bits(mbit * 1_000_000);
-        let s = Duration::from_secs;
-        let trace = Trace::steps(&[(s(0), mbit(8)), (s(2), mbit(16)), (s(5), mbit(4))]);
-        assert_eq!((trace.nominal(), trace.period()), (mbit(8), Duration::MAX));
-        // 1000 B at 8 Mbit/s until 2 s, then 2000 B at 16 Mbit/s.
-        assert_eq!(trace.finish(at(1999), 3000), at(2001));
-        // 500 B a millisecond from 5 s on, also a year later.
-        assert_eq!(trace.finish(at(5000), 1000), at(5002));
-        let year = 365 * 24 * 3600 * 1000;
-        assert_eq!(trace.finish(at(year), 1000), at(year + 2));
-        // 2 MB, 6 MB and 0.5 MB.
-        assert_eq!(trace.capacity_until(at(6000)), 8_500_000.0);
-    }
-
-    #[test]
-    fn after_a_last_step_to_zero_nothing_is_ever_sent() {
-        let steps = [(0, 8_000_000), (1, 0)];
-        let steps = steps.map(|(s, bits)| (Duration::from_secs(s), Rate::from_bits(bits)));
-        let trace = Trace::steps(&steps);
-        assert_eq!(trace.finish(at(999), 1000), at(1000));
-        assert_eq!(trace.finish(at(999), 1001), Instant::NEVER);
-        assert_eq!(trace.finish(at(2000), 1), Instant::NEVER);
-        assert_eq!(trace.capacity_until(at(9000)), 1_000_000.0);
-    }
-
-    #[test]
-    fn a_zero_sample_holds_packets_back() {
-        let trace = Trace::parse("0 8\n1 0\n2 8\n").unwrap();
-        assert_eq!(trace.finish(at(1000), 1000), at(2001));
-    }
-
-    #[test]
-    fn mahimahi_opportunities() {
-        // Two opportunities in the first millisecond, none in the next two, one in the fourth.
-        let trace = Trace::parse("1\n1\n4\n").unwrap();
-        assert_eq!(trace.period(), Duration::from_millis(4));
-        assert_eq!(trace.rate_at(at(0)).as_bits(), 24_000_000);
-        assert_eq!(trace.rate_at(at(1)).as_bits(), 0);
-        assert_eq!(trace.rate_at(at(3)).as_bits(), 12_000_000);
-        assert_eq!(trace.capacity_until(at(4)), 4500.0);
-    }
-
-    #[test]
-    fn a_comma_is_as_good_as_a_space() {
-        let spaces = Trace::parse("0 5\n1 7\n2 1.5\n").unwrap();
-        assert_eq!(Trace::parse("0,5\n1, 7\n2 ,1.5\n"), Ok(spaces));
-        let error = Trace::parse("seconds,mbit\n0,5\n").unwrap_err();
-        assert!(error.to_string().starts_with("line 1: found \"seconds\""));
-    }
-
-    #[test]
-    fn errors_name_the_line_and_what_is_wanted() {
-        let message = |text| Trace::parse(text).unwrap_err().to_string();
-        assert!(message("").contains("no samples"));
-        assert!(message("1 5\n0.5 5\n").starts_with("line 2"));
-        assert!(message("1 5\n1 5\n").contains("later than the line before"));
-        assert!(message("1 fast\n").contains("\"fast\""));
-        assert!(message("1 -5\n").contains("megabits per second"));
-        assert!(message("1 1e20\n").contains("megabits per second"));
-        assert!(message("5\n4\n").starts_with("line 2"));
-        assert!(message("0 0\n1 0\n").contains("carries nothing"));
-        assert!(message("1 2 3\n").contains("two columns"));
-        assert!(message("nan 3\n").contains("seconds"));
-    }
-
-    proptest! {
-        #[test]
-        fn any_text_is_a_trace_or_an_error(text in "([0-9. -]{0,9}[ \t]?[0-9e.]{0,9}\n?){0,8}") {
-            if let Ok(trace) = Trace::parse(&text) {
-                let end = trace.finish(at(7), 100_000);
-                prop_assert!(end > at(7));
-            }
-        }
-
-        #[test]
-        fn finishing_in_two_steps_is_finishing_in_one(
-            rates in proptest::collection::vec(0u32..100, 1..8),
-            (a, b) in (1u64..1_000_000, 1u64..1_000_000),
-        ) {
-            let text: String = (0..).zip(&rates).map(|(t, r)| format!("{t} {r}\n")).collect();
-            prop_assume!(rates.iter().any(|rate| *rate > 0));
-            let trace = Trace::parse(&text).unwrap();
-            let once = trace.finish(at(0), a + b).as_nanos();
-            let twice = trace.finish(trace.finish(at(0), a), b).as_nanos();
-            // Each step rounds up to the nanosecond.
-            prop_assert!(twice >= once && twice - once <= 1_000_000_001, "{once} {twice}");
-        }
-    }
-}
+mod tests;

@@ -189,6 +189,7 @@ fn shape(
         capacity_bytes: capacity.bytes_between(scenario.warmup, scenario.duration),
         children: Vec::new(),
         remarks: remarks(direction.choice),
+        doubt: None,
     };
     let shaped = Shaped {
         rate,

@@ -6,6 +6,9 @@ use measure::{BuiltLink, Event, Sink};
 use std::collections::BTreeMap;
 use units::Instant;
 
+/// Where its processor is idle for a smaller share of a run, in percent, it may be the bottleneck.
+const LEAST_IDLE: u64 = 5;
+
 /// The records of the guest.
 pub struct Written<'a> {
     report: guest::Report,
@@ -60,14 +63,28 @@ impl<'a> Written<'a> {
             let children = levels::children(self.queues, &queue.device, told);
             link.children = children.map_err(|error| format!("queues: {error}"))?;
             link.remarks.push(("engine", self.remark(run)));
+            link.doubt = self.doubt();
         }
         Ok(links)
     }
 
-    fn remark(&self, run: &str) -> String {
+    /// The share of the run in which its processor was idle, in percent.
+    fn idle(&self) -> u64 {
         let (all, idle) = self.report.ticks;
-        let share = idle * 100 / all.max(1);
+        idle * 100 / all.max(1)
+    }
+
+    fn remark(&self, run: &str) -> String {
+        let share = self.idle();
         format!("{run}; its processor was idle for {share} % of it")
+    }
+
+    /// Why the run is not to be believed, if its processor may have held packets up.
+    fn doubt(&self) -> Option<String> {
+        let share = self.idle();
+        (share < LEAST_IDLE).then(|| {
+            format!("its processor was idle for {share} % of it: what it carried may be what that can do")
+        })
     }
 }
 

@@ -98,6 +98,7 @@ fn build<P: Send + 'static>(
             .bytes_between(scenario.warmup, scenario.duration),
         children: Vec::new(),
         remarks: Vec::new(),
+        doubt: None,
     };
     let wire = &plan.of.wire;
     let loss = wire.loss.0;

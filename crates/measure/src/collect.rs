@@ -335,6 +335,7 @@ impl Collector {
             jfi: self.fairness(&flows),
             figures: self.figures.results(&self.scenario),
             measured: Default::default(),
+            invalid: doubts(links),
             notes: Vec::new(),
             series: self.lines.take().map(|lines| self.series(lines, links)),
         };
@@ -511,4 +512,11 @@ impl Sink for Collector {
             Event::Traffic(event) => self.application(now, event),
         }
     }
+}
+
+/// What engines doubt of a run, each once.
+fn doubts(links: &[BuiltLink]) -> Vec<String> {
+    let mut doubts: Vec<String> = links.iter().filter_map(|link| link.doubt.clone()).collect();
+    doubts.dedup();
+    doubts
 }

@@ -51,6 +51,8 @@ pub struct BuiltLink {
     /// Remarks on its results: a field of [`LinkResult`](crate::LinkResult), and the remark. If the
     /// field is null, that is the reason.
     pub remarks: Vec<(&'static str, String)>,
+    /// Why the run is not to be believed, if it is not.
+    pub doubt: Option<String>,
 }
 
 /// A part of a scenario that an engine cannot run.

@@ -167,6 +167,7 @@ mod tests {
             capacity_bytes: 200_000.0,
             children: Vec::new(),
             remarks: Vec::new(),
+            doubt: None,
             buffer: Some(Limit::Bytes(202_000)),
         };
         let result = meter.result(at(200), &link, &|_| String::new());

@@ -35,6 +35,10 @@ pub struct RunResult {
     /// The results of metrics with a meter of their own, by their names.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub measured: BTreeMap<String, Vec<MeasuredValue>>,
+    /// Why figures of the run are not to be believed, if they are not: its engine could not do what was
+    /// asked in time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub invalid: Vec<String>,
     /// The reason for a null field, or another remark.
     pub notes: Vec<Note>,
     /// The data for plots of the run, if kept.

@@ -213,6 +213,7 @@ mod tests {
             figures: Vec::new(),
             measured: Default::default(),
             jfi: None,
+            invalid: Vec::new(),
             notes: Vec::new(),
             series: None,
         }

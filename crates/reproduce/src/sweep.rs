@@ -40,6 +40,9 @@ pub struct Point {
     /// The metric that it is drawn against.
     #[serde(serialize_with = "written")]
     pub against: Option<Estimate>,
+    /// Why a run of it is not to be believed, if one is not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub invalid: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -166,6 +169,7 @@ impl Sweep {
             at: written.vary.iter().map(label).collect(),
             value: of(&self.metric),
             against: self.against.as_ref().and_then(of),
+            invalid: runs.iter().flat_map(|run| &run.invalid).next().cloned(),
         }
     }
 

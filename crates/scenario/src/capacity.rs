@@ -182,10 +182,8 @@ pub fn buffer(section: &mut Section<'_>) -> Result<Option<Buffer>> {
 
 fn parse_buffer(text: &Text<'_>) -> Result<Buffer> {
     text.value.parse().map_err(|error: ParseError| {
-        text.error(
-            &format!("{}: {error}", text.key),
-            &format!("write {BUFFERS}"),
-        )
+        let help = format!("write {}", error.expected);
+        text.error(&format!("{}: {error}", text.key), &help)
     })
 }
 
@@ -196,20 +194,30 @@ impl core::str::FromStr for Buffer {
 
     fn from_str(text: &str) -> core::result::Result<Self, ParseError> {
         let lower = text.trim().to_ascii_lowercase();
+        let bound = |within: bool, expected: &'static str| match within {
+            true => Ok(()),
+            false => Err(ParseError::new(text, expected)),
+        };
         let parsed = if let Some(number) = lower.strip_suffix("bdp") {
             let number: Option<f64> = number.trim().parse().ok();
-            let number = number.filter(|number| (0.01..=1000.0).contains(number));
+            let number = number.filter(|number| number.is_finite());
+            if let Some(number) = number {
+                bound((0.01..=1000.0).contains(&number), "0.01bdp to 1000bdp")?;
+            }
             number.map(|number| Buffer::MilliBdp((number * 1000.0) as u64))
         } else if let Some(number) = lower.strip_suffix("packets").or(lower.strip_suffix('p')) {
             let number: Option<u32> = number.trim().parse().ok();
-            number
-                .filter(|number| (1..=1_000_000).contains(number))
-                .map(Buffer::Packets)
+            if let Some(number) = number {
+                bound((1..=1_000_000).contains(&number), "1p to 1000000p")?;
+            }
+            number.map(Buffer::Packets)
         } else {
             let bytes = Bytes::parse(&lower).ok().map(Bytes::get);
-            bytes
-                .filter(|bytes| (1500..=10_000_000_000).contains(bytes))
-                .map(Buffer::Bytes)
+            if let Some(bytes) = bytes {
+                let expected = "1500B, which is a packet, to 10GB";
+                bound((1500..=10_000_000_000).contains(&bytes), expected)?;
+            }
+            bytes.map(Buffer::Bytes)
         };
         parsed.ok_or_else(|| ParseError::new(text, BUFFERS))
     }

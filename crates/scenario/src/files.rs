@@ -1,12 +1,13 @@
 //! Files that a scenario names.
 
-use crate::error::ScenarioError;
+use crate::error::{ScenarioError, printable};
 use crate::section::Text;
 pub use crate::unpacked::{tilde, unpacked};
 use core::fmt;
 use link::trace::{self, Trace};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
+use units::{Duration, Rate};
 use workload::LibraryError;
 use workload::generator;
 use workload::har::{Har, LeftOut, PAUSE};
@@ -133,6 +134,56 @@ fn natural(name: &str) -> Vec<(u64, String)> {
 /// The prefix of a link's `trace` before the name of a generated trace.
 const GENERATED: &str = "generated:";
 
+/// What reads traces in other forms.
+const OTHER_FORMS: &str = "`analects import trace FILE` reads other forms and units";
+
+/// A file's trace in a line: its length, its mean, its least and its greatest rate, and a hint if it can
+/// hardly be meant so.
+pub fn told(name: &str, trace: &Trace) -> String {
+    let (least, greatest) = trace.range();
+    let line = format!(
+        "{}: {} s, mean {} Mbit/s, from {} to {}",
+        printable(name, 200),
+        digits(trace.period().as_secs_f64()),
+        digits(trace.nominal().as_mbit_f64()),
+        digits(least.as_mbit_f64()),
+        digits(greatest.as_mbit_f64()),
+    );
+    let Some((gap, median)) = trace.medians() else {
+        return line;
+    };
+    let (slow, fast) = (gap >= FAR, median >= FAST);
+    let other = match (slow, fast) {
+        (true, true) => "its times milliseconds and its rates kbit/s",
+        (true, false) => "its times milliseconds",
+        (false, true) => "its rates kbit/s",
+        (false, false) => return line,
+    };
+    let units = [(slow, " --time-unit ms"), (fast, " --unit kbit")];
+    let units = units
+        .iter()
+        .filter(|(is, _)| *is)
+        .map(|(_, option)| *option);
+    let units = units.collect::<String>();
+    format!("{line}\n  are {other}? `analects import trace FILE{units}` reads them so")
+}
+
+/// Samples are hardly further apart, and links hardly faster.
+const FAR: Duration = Duration::from_secs(100);
+const FAST: Rate = Rate::from_bits(1_000_000_000);
+
+/// A number with four digits, or all of those before the point.
+fn digits(number: f64) -> String {
+    let behind = match number {
+        1000.0.. => return format!("{number:.0}"),
+        100.0.. => 1,
+        10.0.. => 2,
+        _ => 3,
+    };
+    let text = format!("{number:.behind$}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
 /// The trace that `name` names: a file, or `generated:SET:NUMBER`.
 ///
 /// # Errors
@@ -151,7 +202,7 @@ pub fn trace(name: &str) -> Result<Trace, ScenarioError> {
     })?;
     Trace::parse(&content).map_err(|error| {
         let message = format!("line {}: found {}", error.line, error.found);
-        let help = format!("write {} ({})", error.expected, error.format);
+        let help = format!("write {} ({}); {OTHER_FORMS}", error.expected, error.format);
         ScenarioError::about(name, &message, &help)
     })
 }
@@ -394,6 +445,23 @@ mod tests {
         assert!(matches("*ab*ab", "abab") && !matches("*ab*ab*", "ab"));
         // No backtracking: each star would double the work.
         assert!(!matches(&"*a".repeat(100), &"a".repeat(99)));
+    }
+
+    #[test]
+    fn a_trace_is_told_in_a_line() {
+        let line = |text: &str| told("x.txt", &Trace::parse(text).unwrap());
+        assert_eq!(
+            line("0 3000\n1000 4000\n2000 2500\n3000 1000\n"),
+            "x.txt: 4000 s, mean 2625 Mbit/s, from 1000 to 4000\n  are its times milliseconds and its rates \
+             kbit/s? `analects import trace FILE --time-unit ms --unit kbit` reads them so"
+        );
+        assert_eq!(
+            line("0 3.1\n1 2.4\n2 2.9\n"),
+            "x.txt: 3 s, mean 2.8 Mbit/s, from 2.4 to 3.1"
+        );
+        assert!(line("0 3.1\n1000 2.4\n").contains("FILE --time-unit ms`"));
+        assert!(line("0 3100\n1 2400\n").contains("FILE --unit kbit`"));
+        assert!(line("0 900\n1 300\n").ends_with("mean 600 Mbit/s, from 300 to 900"));
     }
 
     #[test]

@@ -11,6 +11,46 @@ pub enum ImportCommand {
     WebrtcInternals(InternalsArgs),
     /// A data file of flent (`.flent.gz`): its transfers and its ping, on a line as fast as the run found it.
     Flent(FlentArgs),
+    /// Recorded capacity in columns or in JSON, as a trace of `seconds megabits_per_second`: 3G and 4G logs of
+    /// six columns, 5G tables with names of columns, times of any form, decimal commas, the patterns of
+    /// OpenNetLab and rattan. Compressed or not. Says what it understood.
+    Trace(TraceArgs),
+}
+
+/// A recording of a link's capacity, and what it does not say.
+#[derive(Debug, Args)]
+pub struct TraceArgs {
+    /// The file.
+    pub file: PathBuf,
+    /// The column of times, by its number from 1 or by its name; without it, the one whose name says so, or the
+    /// first.
+    #[arg(long, value_name = "COLUMN")]
+    pub time: Option<String>,
+    /// The unit of times that are numbers: s, ms, us or ns; without it, what the column's name or their size says.
+    #[arg(long, value_name = "UNIT")]
+    pub time_unit: Option<String>,
+    /// How long each line holds, if there are no times, such as 1s.
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["time", "time_unit"])]
+    pub every: Option<String>,
+    /// The column of rates; without it, the one whose name says so, or the second of two.
+    #[arg(long, value_name = "COLUMN")]
+    pub rate: Option<String>,
+    /// The unit of rates: mbit, kbit, bit, gbit, MB, kB or bytes a second; without it, what the column's name
+    /// says, or mbit.
+    #[arg(long, value_name = "UNIT")]
+    pub unit: Option<String>,
+    /// The column of bytes that came in an interval, instead of rates.
+    #[arg(long, value_name = "COLUMN", conflicts_with_all = ["rate", "unit", "every"])]
+    pub bytes: Option<String>,
+    /// The column of the lengths of these intervals, in milliseconds. Each begins where the one before ends.
+    #[arg(long, value_name = "COLUMN")]
+    pub ms: Option<String>,
+    /// The uplink of a file of JSON that has both directions; without it, the downlink.
+    #[arg(long)]
+    pub up: bool,
+    /// Write the trace into this file. Without it, it is printed.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
 }
 
 /// A data file of flent, and what it does not know.

@@ -49,11 +49,12 @@ pub struct Shape {
     /// in it.
     #[arg(long = "set", short = 's', value_name = "PATH=VALUE")]
     pub set: Vec<String>,
-    /// Refuse a folder of pages in which a file cannot be read, instead of leaving the file out.
+    /// Refuse a folder of pages or traces in which a file cannot be read, instead of leaving the file out; and
+    /// fail after printing if a run is not to be believed.
     #[arg(long)]
     pub strict: bool,
-    /// Run everything once more without this traffic entry: the stall that it causes is then the
-    /// difference, without the effects of the link's own changes.
+    /// Run everything once more without this traffic entry, and print these runs in a row of their own: the
+    /// stall that it causes is the difference, without the effects of the link's own changes.
     #[arg(long, value_name = "NAME")]
     pub without: Option<String>,
     /// The seed of the first run.

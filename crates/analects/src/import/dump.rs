@@ -90,12 +90,25 @@ impl Connection {
             else {
                 continue;
             };
-            if statistic.stats_type == of {
+            if statistic.is_of(of, report) {
                 let report = reports.entry(report).or_default();
                 report.statistics.insert(name, statistic);
             }
         }
         reports
+    }
+}
+
+impl Connection {
+    /// Whether it has only the statistics of Google's own names that Chrome wrote before it had those of
+    /// W3C; 122 writes no others.
+    pub fn is_legacy(&self) -> bool {
+        let mut names = self.stats.keys();
+        let legacy = |name: &String| {
+            name.contains("-goog") || name.starts_with("ssrc_") || name.starts_with("bweforvideo")
+        };
+        let none = |of: &&str| self.reports(of).is_empty();
+        names.any(legacy) && ["inbound-rtp", "outbound-rtp"].iter().all(none)
     }
 }
 
@@ -132,7 +145,25 @@ impl Report<'_> {
     }
 }
 
+/// How the names of reports begin in dumps that do not say their type, and that type.
+const NAMES: [(&str, &str); 4] = [
+    ("RTCInboundRTP", "inbound-rtp"),
+    ("RTCOutboundRTP", "outbound-rtp"),
+    ("RTCRemoteInboundRtp", "remote-inbound-rtp"),
+    ("RTCIceCandidatePair", "candidate-pair"),
+];
+
 impl Statistic {
+    /// Whether it is of a report of type `of`, called `report`.
+    fn is_of(&self, of: &str, report: &str) -> bool {
+        match self.stats_type.as_str() {
+            "" => NAMES
+                .iter()
+                .any(|(begins, is)| *is == of && report.starts_with(begins)),
+            is => is == of,
+        }
+    }
+
     fn values(&self) -> Vec<Value> {
         serde_json::from_str(&self.values).unwrap_or_default()
     }

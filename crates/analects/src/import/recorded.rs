@@ -35,6 +35,19 @@ pub struct Media {
     pub frozen: Vec<f64>,
 }
 
+/// A stream of sound of a call that has no video: packets at a beat.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sound {
+    /// Whether it is sent.
+    pub up: bool,
+    /// Packets a second.
+    pub packets: f64,
+    /// Bytes of a packet, without headers.
+    pub bytes: f64,
+    /// Share of packets that were lost.
+    pub lost: f64,
+}
+
 /// Trouble in the call.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Episode {
@@ -57,6 +70,8 @@ pub struct Recorded {
     pub sent: Option<Media>,
     /// What was received, each stream by itself.
     pub received: Vec<Media>,
+    /// The streams of a call of sound alone.
+    pub sounds: Vec<Sound>,
     /// The shortest round trip, in seconds.
     pub rtt: f64,
     /// In the order of time.
@@ -82,9 +97,9 @@ impl Media {
     }
 }
 
-/// Bytes of video that a connection has sent and received.
-pub fn video_bytes(connection: &Connection) -> f64 {
-    let of = |kind: &str, count: &str| last_of_all(&streams(connection, kind, "video"), count);
+/// Bytes of video, or of sound, that a connection has sent and received.
+pub fn bytes_of(connection: &Connection, medium: &str) -> f64 {
+    let of = |kind: &str, count: &str| last_of_all(&streams(connection, kind, medium), count);
     of("outbound-rtp", "bytesSent") + of("inbound-rtp", "bytesReceived")
 }
 
@@ -93,22 +108,20 @@ pub fn video_bytes(connection: &Connection) -> f64 {
 /// # Errors
 /// A sentence that says what is missing.
 pub fn call(connection: &Connection) -> Result<Recorded, String> {
+    let video = Axis::of(connection, "video");
+    let axis = video
+        .as_ref()
+        .or(Axis::of(connection, "audio").as_ref())
+        .copied();
+    let Some(axis) = axis else {
+        return Err("it has no two seconds of video or sound".to_owned());
+    };
+    let sounds = match video {
+        Some(_) => Vec::new(),
+        None => sounds(connection, &axis),
+    };
     let sent = streams(connection, "outbound-rtp", "video");
     let received = streams(connection, "inbound-rtp", "video");
-    let counters = [(&sent, "bytesSent"), (&received, "bytesReceived")].into_iter();
-    let samples = counters.flat_map(|(of, count)| of.iter().flat_map(|one| one.numbers(count)));
-    let times: Vec<f64> = samples.map(|of| of.0).collect();
-    let first = times.iter().copied().fold(f64::INFINITY, f64::min);
-    let last = times.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    // Infinite if there is no sample.
-    let seconds = (last - first).max(0.0) as usize;
-    if times.is_empty() || seconds < 2 {
-        return Err("it has no two seconds of video".to_owned());
-    }
-    let axis = Axis {
-        first,
-        seconds: seconds.min(LONGEST),
-    };
     let rtts = round_trips(connection, &axis);
     let shortest = rtts.iter().flatten().copied().fold(f64::INFINITY, f64::min);
     let rtt = if shortest.is_finite() { shortest } else { 0.0 };
@@ -124,6 +137,7 @@ pub fn call(connection: &Connection) -> Result<Recorded, String> {
             .iter()
             .filter_map(|of| incoming(of, &axis))
             .collect(),
+        sounds,
         rtt,
         episodes: Vec::new(),
     };
@@ -150,13 +164,65 @@ fn last_of_all(reports: &[Report<'_>], name: &str) -> f64 {
     reports.iter().filter_map(|report| report.last(name)).sum()
 }
 
+/// The streams of sound.
+fn sounds(connection: &Connection, axis: &Axis) -> Vec<Sound> {
+    let of = |kind: &str, up: bool, bytes: &str, packets: &str| -> Vec<Sound> {
+        let reports = streams(connection, kind, "audio").into_iter();
+        let sound = |report: Report<'_>| {
+            let sum = |count: &str| axis.growth(&report.numbers(count)).iter().sum::<f64>();
+            let (bytes, came) = (sum(bytes), sum(packets));
+            let lost = match up {
+                true => last_of_all(
+                    &streams(connection, "remote-inbound-rtp", "audio"),
+                    "packetsLost",
+                ),
+                false => report.last("packetsLost").unwrap_or_default(),
+            };
+            (bytes > 0.0 && came >= 1.0).then(|| Sound {
+                up,
+                packets: came / axis.seconds as f64,
+                bytes: bytes / came,
+                lost: share(lost, if up { came } else { lost + came }),
+            })
+        };
+        reports.filter_map(sound).collect()
+    };
+    let mut all = of("inbound-rtp", false, "bytesReceived", "packetsReceived");
+    all.extend(of("outbound-rtp", true, "bytesSent", "packetsSent"));
+    all
+}
+
 /// The seconds of a call.
+#[derive(Debug, Clone, Copy)]
 struct Axis {
     first: f64,
     seconds: usize,
 }
 
 impl Axis {
+    /// The seconds in which there was video, or sound; none if there were less than two.
+    fn of(connection: &Connection, medium: &str) -> Option<Axis> {
+        let counters = [
+            ("outbound-rtp", "bytesSent"),
+            ("inbound-rtp", "bytesReceived"),
+        ];
+        let samples = counters.into_iter().flat_map(|(of, count)| {
+            let streams = streams(connection, of, medium).into_iter();
+            streams
+                .flat_map(|report| report.numbers(count))
+                .collect::<Vec<_>>()
+        });
+        let times: Vec<f64> = samples.map(|of| of.0).collect();
+        let first = times.iter().copied().fold(f64::INFINITY, f64::min);
+        let last = times.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        // Infinite if there is no sample.
+        let seconds = (last - first).max(0.0) as usize;
+        (!times.is_empty() && seconds >= 2).then(|| Axis {
+            first,
+            seconds: seconds.min(LONGEST),
+        })
+    }
+
     fn second(&self, time: f64) -> Option<usize> {
         let second = (time - self.first).max(0.0) as usize;
         (second < self.seconds).then_some(second)

@@ -1,6 +1,6 @@
 //! A call that was recorded, as a scenario.
 
-use super::recorded::{Media, Recorded};
+use super::recorded::{Media, Recorded, Sound};
 use std::fmt::Write as _;
 use units::{Duration, Rate};
 
@@ -49,8 +49,41 @@ pub fn scenario(call: &Recorded, part: &Part<'_>) -> String {
     if let Some(media) = &call.sent {
         entry(&mut text, "sent", media, part, "up");
     }
+    for (number, sound) in (1..).zip(&call.sounds) {
+        heard(&mut text, number, sound, call.sounds.len());
+    }
     disturbances(&mut text, call, part);
     text
+}
+
+/// Bytes of RTP, UDP and IPv4, and of SRTP's tag, around a frame of sound (RFC 3550, 3711).
+const HEADERS: f64 = 12.0 + 8.0 + 20.0 + 10.0;
+
+/// A stream of sound alone: datagrams at a beat, since a call of ours has pictures.
+fn heard(text: &mut String, number: usize, sound: &Sound, of: usize) {
+    let way = if sound.up { "sent" } else { "received" };
+    let name = match of {
+        1 | 2 => format!("sound-{way}"),
+        _ => format!("sound-{way}-{number}"),
+    };
+    let packet = (sound.bytes + HEADERS).clamp(60.0, 1500.0).round();
+    let packets = sound.packets.clamp(0.1, 1000.0);
+    _ = write!(
+        text,
+        "\n# In the dump: sound alone, {packets:.1} packets/s of {:.0} B, {:.1} % lost.\n\
+         [[traffic]]\n\
+         name = \"{name}\"\n\
+         kind = \"udp\"\n\
+         host = \"caller\"\n\
+         direction = \"{}\"\n\
+         rate = \"{:.3}kbit\"\n\
+         packet = \"{packet}B\"\n\
+         real_time = true\n",
+        sound.bytes,
+        100.0 * sound.lost,
+        if sound.up { "up" } else { "down" },
+        (packets * packet * 8e-3).max(1.0),
+    );
 }
 
 /// The line, with the round trip in milliseconds. A recording does not know the buffer.

@@ -229,7 +229,7 @@ fn a_part_of_a_call() {
     refused(
         &folder,
         &["--connection", "1-1"],
-        &["1-1", "no two seconds of video"],
+        &["1-1", "no two seconds of video or sound"],
     );
     refused(&folder, &["--out", "dump.json"], &["dump.json"]);
     refused(
@@ -263,6 +263,112 @@ fn dumps_that_are_none() {
         "5mbit",
     ]);
     assert!(text(&output.stderr).contains("--down fast"));
+}
+
+/// 40 s of sound alone, 50 packets a second of 120 B each way; one of a hundred is lost on the way here.
+fn of_sound(named: bool) -> Value {
+    let reports = match named {
+        true => ["IT01A111", "OT01A222", "CPx_y"],
+        // Without types, as older versions wrote them.
+        false => [
+            "RTCInboundRTPAudioStream_111",
+            "RTCOutboundRTPAudioStream_222",
+            "RTCIceCandidatePair_x",
+        ],
+    };
+    let types = match named {
+        true => ["inbound-rtp", "outbound-rtp", "candidate-pair"],
+        false => [""; 3],
+    };
+    let [[got, sent, pair], [got_type, sent_type, pair_type]] = [reports, types];
+    let stats = json!({
+        format!("{got}-kind"): statistic(got_type, |_| json!("audio")),
+        format!("{got}-bytesReceived"): statistic(got_type, |second| json!(6000 * second)),
+        format!("{got}-packetsReceived"): statistic(got_type, |second| json!(50 * second)),
+        format!("{got}-packetsLost"): statistic(got_type, |second| json!(second as f64 * 50.0 / 99.0)),
+        format!("{sent}-kind"): statistic(sent_type, |_| json!("audio")),
+        format!("{sent}-bytesSent"): statistic(sent_type, |second| json!(6000 * second)),
+        format!("{sent}-packetsSent"): statistic(sent_type, |second| json!(50 * second)),
+        format!("{pair}-currentRoundTripTime"): statistic(pair_type, |_| json!(0.03)),
+    });
+    json!({ "PeerConnections": { "1-1": { "url": "https://call.example/", "stats": stats } } })
+}
+
+#[test]
+fn a_call_of_sound_alone() {
+    let folder = Folder::new("import-sound");
+    for named in [true, false] {
+        folder.write("dump.json", of_sound(named).to_string());
+        let scenario = imported(&folder, &[]);
+        assert!(scenario.contains("rtt = \"30.0ms\""), "{scenario}");
+        assert!(
+            scenario.contains("50.0 packets/s of 120 B, 1.0 % lost"),
+            "{scenario}"
+        );
+        let entries = traffic(&scenario);
+        // 120 B and 50 of headers, 50 times a second.
+        let of = |entry: &toml::Table| {
+            ["name", "kind", "direction", "rate", "packet"]
+                .map(|key| entry[key].as_str().unwrap().to_owned())
+        };
+        assert_eq!(
+            of(&entries[0]),
+            ["sound-received", "udp", "down", "68.000kbit", "170B"]
+        );
+        assert_eq!(
+            of(&entries[1]),
+            ["sound-sent", "udp", "up", "68.000kbit", "170B"]
+        );
+        assert_eq!(entries.len(), 2);
+    }
+    let said = imported(&folder, &["--out", "call.toml"]);
+    assert!(
+        said.contains("sound received") && said.contains("0.048"),
+        "{said}"
+    );
+    let command = said
+        .lines()
+        .find(|line| line.starts_with("analects run"))
+        .unwrap();
+    let words: Vec<&str> = command.split(' ').skip(1).collect();
+    let output = folder.analects(&words);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+}
+
+/// A connection with pictures goes before one of sound alone, and that before one of neither.
+#[test]
+fn the_connection_with_most_is_chosen() {
+    let folder = Folder::new("import-chosen");
+    let mut both = dump("received");
+    let sound = of_sound(true)["PeerConnections"]["1-1"].take();
+    both["PeerConnections"]["9-9"] = sound.clone();
+    folder.write("dump.json", both.to_string());
+    assert!(imported(&folder, &[]).contains("kind = \"call\""));
+    both["PeerConnections"]["1-2"]["stats"] = json!({});
+    folder.write("dump.json", both.to_string());
+    assert!(imported(&folder, &[]).contains("sound alone"));
+}
+
+#[test]
+fn a_dump_of_the_old_form_is_named() {
+    let folder = Folder::new("import-legacy");
+    let stats = json!({
+        "ssrc_333_recv-googFrameRateReceived": statistic("", |_| json!("30")),
+        "ssrc_333_recv-bytesReceived": statistic("", |second| json!((second * 150_000).to_string())),
+        "bweforvideo-googActualEncBitrate": statistic("", |_| json!("0")),
+    });
+    let dump = json!({ "PeerConnections": { "1-1": { "stats": stats } } });
+    folder.write("dump.json", dump.to_string());
+    refused(
+        &folder,
+        &[],
+        &["old form, of Chrome before 122", "record the call again"],
+    );
+    // Versions between wrote both: those of W3C are read.
+    let mut both = of_sound(true);
+    both["PeerConnections"]["1-1"]["stats"]["ssrc_1_recv-googRtt"] = statistic("", |_| json!("30"));
+    folder.write("dump.json", both.to_string());
+    assert!(imported(&folder, &[]).contains("sound alone"));
 }
 
 /// Numbers, times and texts that no browser writes give a scenario that runs, or a refusal.

@@ -15,6 +15,7 @@ mod fingerprint;
 mod house;
 mod import;
 mod import_flent;
+mod import_trace;
 mod listeners;
 mod output;
 mod outputs;

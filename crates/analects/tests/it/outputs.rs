@@ -309,3 +309,55 @@ fn the_table_so_far_goes_to_standard_error() {
     assert!(first.starts_with("1 of 6 runs so far. "), "{so_far}");
     assert!(so_far.contains("discipline"), "{so_far}");
 }
+
+/// With `--without`, the runs without that entry have a row beside those with it.
+#[test]
+fn runs_without_an_entry_have_a_row_of_their_own() {
+    let folder = Folder::new("outputs-without");
+    folder.write(
+        "s.toml",
+        "name = \"s\"\nduration = \"4s\"\ndisciplines = [\"pfifo\", \"fq_codel\"]\n[link]\nrate = \"5mbit\"\n\
+         rtt = \"40ms\"\n[[traffic]]\nname = \"one\"\nkind = \"bulk\"\n[[traffic]]\nname = \"other\"\nkind = \"bulk\"\n",
+    );
+    let columns = ["--columns", "bulk_rate", "--repeat", "1"];
+    let rows = |without: &[&str]| {
+        let args = [&["run", "s.toml"], &columns[..], without].concat();
+        let output = folder.analects(&args);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let table = text(&output.stdout);
+        let rows = table
+            .lines()
+            .skip_while(|line| !line.contains("bulk Mbit/s"))
+            .skip(1);
+        rows.map(|line| {
+            line.split_whitespace()
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        })
+        .filter(|row| !row.is_empty())
+        .collect::<Vec<_>>()
+    };
+    let plain = rows(&[]);
+    let with = rows(&["--without", "other"]);
+    let names: Vec<String> = with
+        .iter()
+        .map(|row| row[..row.len() - 1].join(" "))
+        .collect();
+    assert_eq!(
+        names,
+        ["pfifo", "without other", "fq_codel", "without other"]
+    );
+    // The rows of full runs are as before.
+    assert_eq!([&with[0], &with[2]], [&plain[0], &plain[1]]);
+    // Those without are those of a scenario that does not have it.
+    let scenario = std::fs::read_to_string(folder.0.join("s.toml")).unwrap();
+    let (one, _) = scenario.rsplit_once("[[traffic]]").unwrap();
+    folder.write("s.toml", one);
+    let alone = rows(&[]);
+    let figure = |row: &[String]| row[row.len() - 1].clone();
+    assert_eq!(
+        [figure(&with[1]), figure(&with[3])],
+        [figure(&alone[0]), figure(&alone[1])]
+    );
+    assert_ne!(figure(&with[2]), figure(&with[3]));
+}

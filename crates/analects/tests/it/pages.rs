@@ -198,7 +198,9 @@ fn what_is_left_out_of_a_file_is_said_once_on_standard_error() {
     let args = ["run", "s.toml", "--repeat", "2", "--format", "json"];
     let output = folder.analects(&args);
     assert!(output.status.success(), "{}", text(&output.stderr));
-    assert_eq!(text(&output.stderr), said);
+    let traces = "./1.trace: 1 s, mean 20 Mbit/s, from 20 to 20\n\
+        ./2.trace: 1 s, mean 10 Mbit/s, from 10 to 10\n";
+    assert_eq!(text(&output.stderr), format!("{said}{traces}"));
     let document: Value = serde_json::from_str(&text(&output.stdout)).unwrap();
     assert_eq!(document["results"].as_array().unwrap().len(), 8);
     let over = [
@@ -216,7 +218,8 @@ fn what_is_left_out_of_a_file_is_said_once_on_standard_error() {
     .concat();
     let output = folder.analects(&over);
     assert!(output.status.success(), "{}", text(&output.stderr));
-    assert_eq!(text(&output.stderr), said);
+    let trace = "1.trace: 1 s, mean 20 Mbit/s, from 20 to 20\n";
+    assert_eq!(text(&output.stderr), format!("{said}{trace}"));
 }
 
 #[test]

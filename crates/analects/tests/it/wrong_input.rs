@@ -419,7 +419,7 @@ const CASES: &[Case] = &[
     case(
         "rtt = \"40ms\"",
         "buffer = \"0p\"",
-        &["s.toml:6:10", "link.buffer", "\"250p\""],
+        &["s.toml:6:10", "link.buffer", "1p to 1000000p"],
     ),
     case(
         "rtt = \"40ms\"",
@@ -552,7 +552,12 @@ fn a_wrong_trace() {
         (b"# only this\n", &["t.txt", "no samples"]),
         (
             b"0 5\n2 5\n1 5\n",
-            &["t.txt", "line 3", "\"1 5\"", "later than the line before"],
+            &[
+                "t.txt",
+                "line 3",
+                "\"1 5\"",
+                "not before that of the line before",
+            ],
         ),
         (
             b"5\n4\n",
@@ -606,10 +611,49 @@ fn folders_of_traces() {
     assert_says(&message, &["--set link.trace", "no file matches"]);
     folder.write("traces/1.txt", "0 5\n");
     folder.write("traces/2.txt", "0 fast\n");
-    let message = run("link.trace=traces");
+    let message = run("link.trace=traces/2.txt");
     assert_says(&message, &["traces/2.txt", "line 1", "\"fast\""]);
-    let message = run("link.up.trace=traces");
-    assert_says(&message, &["--set link.up.trace", "it is a folder"]);
+    std::fs::create_dir(folder.0.join("others")).unwrap();
+    folder.write("others/1.txt", "0 5\n");
+    folder.write("others/2.txt", "0 4\n");
+    folder.write("traces/3.txt", "0 6\n");
+    let both = [
+        "--set",
+        "link.trace=traces",
+        "--set",
+        "link.up.trace=others",
+    ];
+    let message = refusal(&folder.analects(&[&["run", "s.toml"], &both[..]].concat()));
+    assert_says(
+        &message,
+        &[
+            "link.up.trace",
+            "it means 2 traces",
+            "name one file in one of them",
+        ],
+    );
+}
+
+/// A size that is one, and out of its range, is told the range.
+#[test]
+fn buffers_name_their_bounds() {
+    let folder = Folder::new("wrong-buffer");
+    folder.write("s.toml", GOOD);
+    for (buffer, says) in [
+        ("1kB", "write 1500B, which is a packet, to 10GB"),
+        ("0p", "write 1p to 1000000p"),
+        ("5000bdp", "write 0.01bdp to 1000bdp"),
+        ("much", "write packets such as"),
+    ] {
+        let set = format!("link.buffer={buffer}");
+        let message = refusal(&folder.analects(&["run", "s.toml", "--set", &set]));
+        assert_says(&message, &["link.buffer", says]);
+        let output = folder.analects(&["link", "--buffer", buffer, "--", "true"]);
+        assert_says(
+            &refusal(&output),
+            &["--buffer", says.trim_start_matches("write ")],
+        );
+    }
 }
 
 const HAR: &str = r#"{"log": {"entries": [{"startedDateTime": "2024-01-01T00:00:00Z",

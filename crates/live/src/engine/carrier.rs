@@ -121,16 +121,28 @@ impl Carrier {
         }
     }
 
+    /// How late such a share of the packets was at most, in us.
+    fn late(&self, share: f64) -> f64 {
+        self.late.value_at_quantile(share) as f64 / 1000.0
+    }
+
     /// A remark on the results: how late packets were.
     pub fn remark(&self) -> String {
-        let micros = |share: f64| self.late.value_at_quantile(share) as f64 / 1000.0;
-        let (most, all) = (micros(0.99), micros(1.0));
-        let believe = match most > BELIEVED_US {
-            true => ": this host is too slow for this run to be believed",
-            false => "",
-        };
         format!(
-            "live: 99 % of the packets were handed on within {most:.0} us of their time, all within {all:.0} us{believe}"
+            "live: 99 % of the packets were handed on within {:.0} us of their time, all within {:.0} us",
+            self.late(0.99),
+            self.late(1.0)
         )
+    }
+
+    /// Why the results are not to be believed, if packets were so late.
+    pub fn doubt(&self) -> Option<String> {
+        let most = self.late(0.99);
+        (most > BELIEVED_US).then(|| {
+            format!(
+                "this host was too slow: of 100 packets one was {:.1} ms late or more",
+                most / 1e3
+            )
+        })
     }
 }

@@ -96,6 +96,7 @@ impl Engine for LiveEngine {
         for (link, described) in ran.links.iter().zip(&mut described) {
             described.children = link.queue().children();
             described.remarks.push(("engine", ran.remark.clone()));
+            described.doubt.clone_from(&ran.doubt);
         }
         Ok(described)
     }
@@ -106,6 +107,7 @@ struct Ran {
     events: Vec<(Instant, Event)>,
     links: Vec<link::Link<Parcel>>,
     remark: String,
+    doubt: Option<String>,
 }
 
 fn run(
@@ -134,7 +136,7 @@ fn run(
         stop.store(true, core::sync::atomic::Ordering::Release);
         let carried = carrying.join().expect(JOINED)?;
         let log = played.map_err(|message| Error::new(message, "begin again"))?;
-        let remark = carried.remark();
+        let (remark, doubt) = (carried.remark(), carried.doubt());
         let (packets, links) = carried.network.end();
         let told = log.events().map(|(now, said)| (now, Event::from(said)));
         let mut events: Vec<_> = told.collect();
@@ -143,6 +145,7 @@ fn run(
             events,
             links,
             remark,
+            doubt,
         })
     })
 }

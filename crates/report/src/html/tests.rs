@@ -82,6 +82,7 @@ fn result(discipline: &str, seed: u64, wait: f64, drawn: bool) -> RunResult {
         figures: Vec::new(),
         measured: Default::default(),
         jfi: Some(0.9),
+        invalid: Vec::new(),
         notes: vec![note],
         series: drawn.then(|| series(discipline.starts_with("confucius"), wait)),
     }

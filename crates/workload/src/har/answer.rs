@@ -5,6 +5,7 @@
 use super::left_out::Reason;
 use super::node::{Leaf, Node};
 use super::raw::{RawContent, RawResponse};
+use super::value::{number, size};
 use crate::page::MAX_BYTES;
 
 /// Length of headers if an exporter does not give it: near the median of recorded pages.
@@ -100,20 +101,4 @@ pub(super) fn is_impossible(response: &RawResponse, bytes_in: &Leaf) -> bool {
     ];
     let most = MAX_BYTES.get() as f64;
     sizes.into_iter().any(|size| number(size) > Some(most))
-}
-
-/// A number; WebPageTest writes some as text.
-pub(super) fn number(leaf: &Leaf) -> Option<f64> {
-    match leaf {
-        Leaf::Number(number) => Some(*number),
-        Leaf::Text(text) => text.trim().parse().ok(),
-        _ => None,
-    }
-}
-
-/// A size in bytes; none if it is below zero or more than an answer can have. Chrome subtracts the
-/// headers from the bytes received, and writes -197 if none were.
-pub(super) fn size(leaf: &Leaf) -> Option<u64> {
-    let size = number(leaf).filter(|size| (0.0..=MAX_BYTES.get() as f64).contains(size));
-    size.map(|size| size as u64)
 }

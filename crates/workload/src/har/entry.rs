@@ -2,12 +2,13 @@
 //!
 //! A value that cannot be is read as one that is not there: a size of -7 is unknown, as -1 is.
 
-use super::answer::{self, Answer, number, size};
+use super::answer::{self, Answer};
 use super::left_out::Reason;
 use super::node::{Leaf, List, Node};
 use super::protocol;
 use super::raw::{RawEntry, RawInitiator, RawRequest, RawResponse, RawStack, RawTimings};
-use crate::page::{MAX_BYTES, MAX_WAIT, Origin, Protocol};
+use super::value::{number, size, time};
+use crate::page::{MAX_BYTES, Origin, Protocol};
 use jiff::{Timestamp, civil, tz::Offset};
 use std::net::IpAddr;
 use units::Duration;
@@ -200,13 +201,6 @@ fn object<T: Default>(node: Node<T>) -> T {
         Node::Is(object) => object,
         Node::Not(_) => T::default(),
     }
-}
-
-/// A time in milliseconds; none if it is below zero or more than a day. Chrome's and Safari's can
-/// be negative if two clocks were read.
-fn time(leaf: &Leaf) -> Option<Duration> {
-    let ms = number(leaf).filter(|ms| (0.0..=MAX_WAIT.as_millis_f64()).contains(ms));
-    ms.map(|ms| Duration::from_secs_f64(ms / 1e3))
 }
 
 /// Length of the request. Headers of HTTP/2 are compressed, and then often not given.

@@ -15,6 +15,7 @@ mod node;
 mod plan;
 mod protocol;
 mod raw;
+mod value;
 
 pub use groups::PAUSE;
 pub use left_out::{LeftOut, Omitted, Reason};
