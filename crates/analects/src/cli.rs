@@ -24,7 +24,7 @@ pub use shared::{
     ScenarioArgs, Shape,
 };
 use std::path::PathBuf;
-pub use tc::{ShowFormat, TcApply, TcClear, TcCommand, TcShow};
+pub use tc::{ShowFormat, TcApply, TcClear, TcCommand, TcKeep, TcShow};
 pub use theory::{BoundArgs, BoundFormat, Policies, ThresholdArgs, ThresholdFormat};
 
 /// The command by which this program runs itself in namespaces.

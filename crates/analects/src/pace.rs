@@ -43,8 +43,8 @@ pub fn run(args: &PaceArgs) -> Result<()> {
     }
     pacing.shared = Shared::join(args)?;
     privileges::keep(privileges::RULES)?;
-    let gates = diverted::serve(&args.state, &diversion, &mut pacing)?;
-    finished(args, &Paced::of(&gates))
+    let served = diverted::serve(&args.state, &diversion, &mut pacing)?;
+    finished(args, &Paced::of(&served.gates), served.restored)
 }
 
 /// The pacer as the options say.
@@ -105,7 +105,7 @@ impl Service for Pacing {
         Ok(vec![gate])
     }
 
-    fn look(&mut self, gates: &mut Gates) {
+    fn look(&mut self, gates: &mut Gates, _restored: u64) {
         if let Some(shared) = &mut self.shared {
             shared.look(gates);
         }
@@ -185,17 +185,19 @@ fn line(before: &Paced, now: &Paced) -> String {
 }
 
 /// The summary.
-fn finished(args: &PaceArgs, paced: &Paced) -> Result<()> {
+fn finished(args: &PaceArgs, paced: &Paced, restored: u64) -> Result<()> {
     eprintln!(
         "in {:.0} s:{}",
         paced.seconds,
         line(&Paced::default(), paced)
     );
+    diverted::tell(restored);
     let Some(file) = &args.json else {
         return Ok(());
     };
     let text = json!({
         "seconds": paced.seconds,
+        "rules_restored": restored,
         "processor_seconds": paced.processor_seconds,
         "tally": paced.stands.tally,
     });

@@ -20,6 +20,8 @@ pub struct Status {
     pub settings: Option<Settings>,
     /// Whether all of it was done; otherwise it was interrupted.
     pub complete: bool,
+    /// How often it was put back after other programs had taken something away.
+    pub restored: u64,
     /// Differences from the applied state; empty if there are none.
     pub differences: Vec<String>,
     /// The queues of the device, and of the one through which it receives.
@@ -89,6 +91,7 @@ pub fn status(
         differences: differences(&journal, &now),
         levels: levels(&journal, &queues),
         settings: Some(journal.settings),
+        restored: journal.restored,
         complete: journal.complete,
         queues,
     }))
@@ -104,6 +107,7 @@ fn without_journal(runner: &mut dyn Runner, device: &Device) -> Result<Option<St
     Ok(Some(Status {
         device: device.clone(),
         settings: None,
+        restored: 0,
         complete: true,
         differences: Vec::new(),
         queues: all_counted(runner, &devices, &now)?,
