@@ -57,6 +57,6 @@ pub use observe::{Filters, Observed, Qdisc, Snapshot};
 pub use overhead::{BadOverhead, Cells, ClassOverhead, Overhead};
 pub use plan::{Plan, Settings};
 pub use recognized::lost;
-pub use routes::Routes;
+pub use routes::{Routes, Way};
 pub use shaper::{BadRate, Class, INNER, Leaf, PRIO, Place, RootQdisc, ShapedRate, Slot};
 pub use show::{Level, Queue, Status, status};
