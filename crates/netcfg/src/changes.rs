@@ -7,10 +7,10 @@ use rustix::net::netlink::{NETFILTER, SocketAddrNetlink};
 use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType, bind, recv, socket_with};
 use std::os::fd::OwnedFd;
 
-/// `NFNLGRP_NFTABLES` of linux/netfilter/nfnetlink.h, as a bit.
-const RULES: u32 = 1 << (7 - 1);
-/// `RTNLGRP_LINK` and `RTNLGRP_TC` of linux/rtnetlink.h.
-const QUEUES: u32 = 1 << (1 - 1) | 1 << (4 - 1);
+/// `NFNLGRP_NFTABLES` of linux/netfilter/nfnetlink.h: the group with the number 7.
+const RULES: u32 = 1 << 6;
+/// `RTNLGRP_LINK` and `RTNLGRP_TC` of linux/rtnetlink.h: the groups 1 and 4.
+const QUEUES: u32 = 1 << 0 | 1 << 3;
 
 /// A socket that the kernel tells of changes.
 #[derive(Debug)]

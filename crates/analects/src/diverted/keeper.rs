@@ -74,6 +74,10 @@ impl Keeper {
     }
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "when to look again, not a result"
+)]
 fn look_after(mut kept: Kept, folder: &std::path::Path, state: &State) {
     let mut host = Host::default();
     let mut changes = Changes::of_rules().ok().filter(|_| kept.are_told());
