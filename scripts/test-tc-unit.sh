@@ -224,6 +224,38 @@ go
 come
 passed "what other programs take away is there again within two seconds, said once and counted"
 
+# A cleaner of /run takes the journal, or it is in another --state.
+systemd ExecStartPre || fail "start"
+rm -rf /run/analects
+"$analects" tc show >"$work/out" 2>"$work/err" || fail "show without a journal"
+grep -q '^v0: .*known by its handles' "$work/out" || fail "show does not know the set-up without its journal"
+"$analects" tc clear --dev v0 >"$work/out" 2>"$work/err" || fail "clear without a journal"
+unchanged "cleared without a journal"
+systemd ExecStartPre || fail "start"
+rm -rf /run/analects
+systemd ExecStartPre || fail "start over a set-up without a journal"
+applied "start over a set-up without a journal"
+systemd ExecStopPost || fail "stop"
+unchanged "started over a set-up without a journal, and stopped"
+passed "a set-up whose journal is lost is shown, cleared and replaced"
+
+# The longest name that a device can have, as USB adapters do; one direction comes and goes alone.
+case $options in *--ingress*)
+    ip link add enx78e7d1ea46da type veth peer name v2
+    "$analects" tc apply --dev enx78e7d1ea46da --rate 9mbit --ingress 45mbit -d pfifo >"$work/out" 2>"$work/err" ||
+        fail "a device with a long name"
+    tc qdisc show dev enx78e7d1ea46da | grep -q 'pfifo b1: parent a1:1 limit 1000p' || fail "no limit is stated"
+    ifb=$(sed -n 's/^ip link add name \(ifb-enx78-[0-9a-f]*\) type ifb$/\1/p' "$work/out")
+    tc qdisc show dev "$ifb" | grep -q 'pfifo b1: parent a1:1 limit 1000p' || fail "no limit is stated on the ifb"
+    "$analects" tc apply --dev enx78e7d1ea46da --rate 9mbit -d pfifo >"$work/out" 2>"$work/err" || fail "one direction"
+    grep -q 'root\|parent' "$work/out" && fail "what the device sends was touched"
+    if ip link show "$ifb" >/dev/null 2>&1; then fail "the ifb device stays"; fi
+    "$analects" tc clear >"$work/out" 2>"$work/err" || fail "clear of a long name"
+    ip link del enx78e7d1ea46da
+    ;;
+esac
+passed "a long name has its ifb device, each limit is stated, and a direction goes alone"
+
 systemd ExecStartPre || fail "start"
 restart
 come

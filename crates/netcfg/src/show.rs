@@ -1,7 +1,7 @@
 //! The applied settings, whether they are still in place, and their counters.
 
 use crate::look::look;
-use crate::observe::{Observed, Snapshot, objects};
+use crate::observe::{Observed, Snapshot, is_gone, objects};
 use crate::shaper::INNER;
 use crate::{
     AgeTable, Change, Command, Device, Error, Journal, Netfilter, Place, Runner, Settings, Store,
@@ -133,6 +133,9 @@ fn counted(runner: &mut dyn Runner, device: &Device) -> Result<Vec<Queue>, Error
     let words = format!("-s -j qdisc show dev {device}");
     let command = Command::tc(&words);
     let output = look(runner, &command)?;
+    if !output.success && is_gone(&output.stderr) {
+        return Ok(Vec::new());
+    }
     if !output.success {
         return Err(Error::command(&command, &output.stderr));
     }
