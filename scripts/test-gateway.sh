@@ -255,6 +255,75 @@ rules >"$work/after"
 cmp "$work/before" "$work/after" || fail "the firewall is not as it was"
 passed "a firewall is left as it was, and goes on filtering and translating"
 
+# within_two_seconds COUNT: the rules were put back so often, as the counters say.
+within_two_seconds() {
+    for _ in $(seq 30); do
+        sleep 0.1
+        python3 -c "import json, sys; sys.exit(json.load(open('$work/json'))['rules_restored'] != $1)" && return
+    done
+    fail "the rules were not put back for the time number $1"
+}
+# A firewall's reload (`flush ruleset`), OpenWrt's stop, a script's -F, and somebody who deletes one rule.
+begin --down 20mbit -d pfifo,limit=200 --json "$work/json" --prometheus "$work/gateway.prom" --every 1s
+number=0
+took_away() {
+    number=$((number + 1))
+    within_two_seconds $number
+    between "down after $1" "$(rate at_home 10.2.0.2 6000000)" 19.2 20.6
+}
+nft flush ruleset
+took_away "nft flush ruleset"
+if nft list tables | grep -q 'inet analects-gateway'; then
+    nft delete table inet analects-gateway
+    took_away "the table is deleted"
+    nft flush chain inet analects-gateway forward
+    took_away "the chain is flushed"
+    nft delete rule inet analects-gateway forward handle \
+        "$(nft -a list chain inet analects-gateway forward | sed -n 's/.*queue.*handle //p' | head -1)"
+    took_away "a rule is deleted"
+else
+    iptables -t mangle -F
+    took_away "iptables -t mangle -F"
+    iptables -t mangle -D analects-gateway 1
+    took_away "a rule is deleted"
+    iptables -t mangle -F FORWARD
+    took_away "the way to the chain is deleted"
+fi
+grep -q "^analects_gateway_rules_restored_total.* $number\$" "$work/gateway.prom" || fail "no counter for Prometheus"
+stop TERM 0
+[ "$(grep -c 'took the rules away; they are there again' "$work/gateway")" = 1 ] || fail "it is not said once"
+grep -q "put back $number times" "$work/gateway" || fail "the end does not say it"
+rules | grep -q analects && fail "rules stay"
+passed "rules that another program takes away are there again within two seconds, and counted"
+
+# A host on which they cannot be put back: the programs that make rules are gone.
+mkdir "$work/programs"
+for program in nft iptables ip6tables; do
+    printf '#!/bin/sh\n[ ! -e "%s/broken" ] || exit 1\nexec %s "$@"\n' "$work" "$(command -v $program)" \
+        >"$work/programs/$program"
+    chmod +x "$work/programs/$program"
+done
+flush() { "$(command -v nft)" flush ruleset; }
+PATH=$work/programs:$PATH begin --down 20mbit
+touch "$work/broken"
+flush
+for _ in $(seq 100); do
+    kill -0 "$gateway" 2>/dev/null || break
+    sleep 0.1
+done
+status=0
+wait "$gateway" || status=$?
+gateway=
+rm "$work/broken"
+[ "$status" = 1 ] || fail "it ended with $status"
+grep -q 'cannot be put back' "$work/gateway" || fail "no word on why it ended"
+"$analects" gateway --in lan --out wan --state "$work/state" --down 20mbit >"$work/out" 2>"$work/err" &
+gateway=$!
+sleep 2
+stop TERM 0
+passed "where they cannot be put back it ends with an error"
+rules >"$work/before"
+
 wrong() {
     if "$analects" gateway --state "$work/state" "$@" >"$work/out" 2>"$work/err"; then fail "taken: $*"; fi
     cat "$work/out" >>"$work/err"
@@ -271,6 +340,8 @@ wrong --in lan --out wan --json "$work/none/json"
 grep -q 'cannot be written' "$work/err" || fail "a file that cannot be written"
 rules >"$work/after"
 cmp "$work/before" "$work/after" || fail "a refused one changed the rules"
+wrong --in lan --out lo
+grep -q "forwarded by lo" "$work/err" || fail "the loopback device"
 passed "wrong arguments change nothing"
 
 echo "test-gateway: $tests passed, 0 failed"

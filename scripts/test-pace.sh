@@ -166,6 +166,20 @@ rules >"$work/after"
 cmp "$work/before" "$work/after" || fail "the firewall is not as it was"
 passed "a firewall is left as it was, and goes on filtering"
 
+# Another program flushes the rules, as a firewall's reload does.
+begin --rate 20mbit --json "$work/json"
+nft flush ruleset
+iptables -t mangle -F
+sleep 2
+between "the rate after another program flushed the rules" "$(rate "$near:443")" 19.0 20.6
+stop TERM 0
+[ "$(grep -c 'took the rules away; they are there again' "$work/pace")" = 1 ] || fail "it is not said once"
+restored=$(python3 -c "import json; print(json.load(open('$work/json'))['rules_restored'])")
+between "how often rules were put back" "$restored" 1 2
+if "$analects" pace --dev nosuch --state "$work/state" >"$work/out" 2>"$work/err"; then fail "a device that is not there"; fi
+grep -q 'no device nosuch' "$work/err" || fail "no word on the device that is not there"
+passed "rules that another program flushes are put back, said once and counted"
+
 # Told nothing, it is to use most of a link and stay below it.
 begin
 rate "$near:443" >/dev/null

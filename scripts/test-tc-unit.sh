@@ -159,36 +159,119 @@ up
 network >"$work/before-up"
 go
 come
-systemd ExecStart || fail "start"
+systemd ExecStartPre || fail "start"
 applied "start"
 up
 applied "up after the start"
 systemd ExecReload || fail "reload"
 [ ! -s "$work/out" ] || fail "a reload without a change changes something"
 applied "reload"
-systemd ExecStop || fail "stop"
+systemd ExecStopPost || fail "stop"
 no_journal "stop"
 unchanged "stop" before-up
 go
 come
 passed "started before the device is up, reloaded and stopped"
 
-systemd ExecStart || fail "start"
+# What other programs take away, one thing after the other.
+systemd ExecStartPre || fail "start"
+up
+PATH="$work/bin:$PATH" analects tc keep --dev v0 >"$work/out" 2>"$work/kept" &
+keeper=$!
+number=0
+taken() {
+    number=$((number + 1))
+    "$@" || fail "$*"
+    for _ in $(seq 20); do
+        sleep 0.1
+        "$analects" tc show --dev v0 >"$work/out" 2>"$work/err" || fail "show after $*"
+        grep -q "^  as it was applied" "$work/out" && grep -q "put back $number times" "$work/out" && return
+    done
+    fail "after $* it is not there again within two seconds"
+}
+sleep 0.5
+taken tc qdisc del dev v0 root
+taken tc qdisc replace dev v0 root pfifo
+taken tc qdisc del dev v0 parent a1:1
+taken tc class change dev v0 parent a1: classid a1:1 htb rate 3mbit
+case $options in *--ingress*)
+    taken tc filter del dev v0 ingress
+    taken tc qdisc del dev v0 ingress
+    taken ip link del ifb-v0
+    taken tc qdisc del dev ifb-v0 root
+    ;;
+esac
+[ "$(grep -c 'it is there again' "$work/kept")" = 1 ] || fail "it is not said once: $(cat "$work/kept")"
+"$analects" tc show --dev v0 --format json >"$work/out"
+grep -q "\"restored\": $number" "$work/out" || fail "JSON does not count it"
+"$analects" tc show --dev v0 --format prometheus >"$work/out"
+grep -q "^analects_tc_restored_total{setup=\"v0\"} $number\$" "$work/out" || fail "Prometheus does not count it"
+kill "$keeper"
+wait "$keeper" || fail "SIGTERM ended it with $?"
+"$analects" tc keep --dev v0 >"$work/out" 2>"$work/kept" &
+keeper=$!
+sleep 0.5
+tc qdisc replace dev v0 root handle 1: htb
+status=0
+wait "$keeper" || status=$?
+[ "$status" = 1 ] || fail "what cannot be put back ended it with $status"
+grep -q 'cannot be put back' "$work/kept" || fail "no word on what cannot be put back"
+tc qdisc del dev v0 root
+systemd ExecStopPost || fail "stop"
+no_journal "stop after others took parts away"
+unchanged "stop after others took parts away" before-up
+go
+come
+passed "what other programs take away is there again within two seconds, said once and counted"
+
+# A cleaner of /run takes the journal, or it is in another --state.
+systemd ExecStartPre || fail "start"
+rm -rf /run/analects
+"$analects" tc show >"$work/out" 2>"$work/err" || fail "show without a journal"
+grep -q '^v0: .*known by its handles' "$work/out" || fail "show does not know the set-up without its journal"
+"$analects" tc clear --dev v0 >"$work/out" 2>"$work/err" || fail "clear without a journal"
+unchanged "cleared without a journal"
+systemd ExecStartPre || fail "start"
+rm -rf /run/analects
+systemd ExecStartPre || fail "start over a set-up without a journal"
+applied "start over a set-up without a journal"
+systemd ExecStopPost || fail "stop"
+unchanged "started over a set-up without a journal, and stopped"
+passed "a set-up whose journal is lost is shown, cleared and replaced"
+
+# The longest name that a device can have, as USB adapters do; one direction comes and goes alone.
+case $options in *--ingress*)
+    ip link add enx78e7d1ea46da type veth peer name v2
+    "$analects" tc apply --dev enx78e7d1ea46da --rate 9mbit --ingress 45mbit -d pfifo >"$work/out" 2>"$work/err" ||
+        fail "a device with a long name"
+    tc qdisc show dev enx78e7d1ea46da | grep -q 'pfifo b1: parent a1:1 limit 1000p' || fail "no limit is stated"
+    ifb=$(sed -n 's/^ip link add name \(ifb-enx78-[0-9a-f]*\) type ifb$/\1/p' "$work/out")
+    tc qdisc show dev "$ifb" | grep -q 'pfifo b1: parent a1:1 limit 1000p' || fail "no limit is stated on the ifb"
+    "$analects" tc apply --dev enx78e7d1ea46da --rate 9mbit -d pfifo >"$work/out" 2>"$work/err" || fail "one direction"
+    grep -q 'root\|parent' "$work/out" && fail "what the device sends was touched"
+    if ip link show "$ifb" >/dev/null 2>&1; then fail "the ifb device stays"; fi
+    "$analects" tc clear >"$work/out" 2>"$work/err" || fail "clear of a long name"
+    ip link del enx78e7d1ea46da
+    ;;
+esac
+passed "a long name has its ifb device, each limit is stated, and a direction goes alone"
+
+systemd ExecStartPre || fail "start"
 restart
 come
-systemd ExecStart || fail "start after a restart"
+systemd ExecStartPre || fail "start after a restart"
 applied "start after a restart"
-systemd ExecStop || fail "stop after a restart"
+systemd ExecStopPost || fail "stop after a restart"
 unchanged "stop after a restart"
 no_journal "stop after a restart"
 passed "started after a restart, which left no journal"
 
 for times in once twice; do
-    systemd ExecStart || fail "start"
+    systemd ExecStartPre || fail "start"
     [ -e "$(echo /run/analects/tc-*-v0.json)" ] || fail "there is no journal"
     go
     come
-    systemd ExecStart || fail "start of a device that came back, $times"
+    systemd ExecStartPre || fail "start of a device that came back, $times"
     applied "a device that came back, $times"
 done
 # The new device has another queue than the former one had, and keeps it.
@@ -196,18 +279,18 @@ go
 come
 tc qdisc replace dev v0 root handle 8001: pfifo limit 77
 network | grep -v '^ifb-v0$' >"$work/other"
-systemd ExecStart || fail "start of a device that came back with a queue"
+systemd ExecStartPre || fail "start of a device that came back with a queue"
 applied "a device that came back with a queue"
-systemd ExecStop || fail "stop of a device that came back with a queue"
+systemd ExecStopPost || fail "stop of a device that came back with a queue"
 network | cmp -s - "$work/other" || fail "the queue of a device that came back is not what it was"
 tc qdisc del dev v0 root
 # Nor is the hook for what it receives taken for the one that went with the former device.
 case $options in *--ingress*)
-    systemd ExecStart || fail "start"
+    systemd ExecStartPre || fail "start"
     go
     come
     tc qdisc add dev v0 handle ffff: ingress
-    systemd ExecStop || fail "stop of a device that came back with a hook"
+    systemd ExecStopPost || fail "stop of a device that came back with a hook"
     tc qdisc show dev v0 | grep -q '^qdisc ingress ' || fail "the hook of a device that came back is gone"
     tc qdisc del dev v0 ingress
     ;;
@@ -216,13 +299,13 @@ unchanged "a device that came back"
 no_journal "a device that came back"
 passed "started with the journal of a device that went away and came back"
 
-systemd ExecStart || fail "start"
+systemd ExecStartPre || fail "start"
 go
-systemd ExecStop || fail "stop of a device that is gone"
+systemd ExecStopPost || fail "stop of a device that is gone"
 if ip link show ifb-v0 >/dev/null 2>&1; then fail "the ifb device of a device that is gone stays"; fi
 no_journal "stop of a device that is gone"
-systemd ExecStop || fail "stop of a device that is gone, again"
-if systemd ExecStart; then fail "started without a device"; fi
+systemd ExecStopPost || fail "stop of a device that is gone, again"
+if systemd ExecStartPre; then fail "started without a device"; fi
 come
 unchanged "a device that is gone"
 passed "stopped after the device is gone"

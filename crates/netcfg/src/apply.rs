@@ -20,6 +20,8 @@ pub struct Prepared {
     sent: Option<Settings>,
     plan: Plan,
     now: Snapshot,
+    /// How often it will have been put back.
+    restored: u64,
 }
 
 impl Prepared {
@@ -29,6 +31,11 @@ impl Prepared {
         let undo = undo.filter_map(|change| change.undo(&self.now));
         undo.chain(self.plan.changes.iter().map(Change::command))
             .collect()
+    }
+
+    /// The same, after which it will have been put back so often.
+    pub(crate) fn restoring(self, restored: u64) -> Self {
+        Prepared { restored, ..self }
     }
 
     /// Notes for the user.
@@ -135,6 +142,7 @@ fn prepare_fresh(
         sent: None,
         plan,
         now,
+        restored: 0,
     })
 }
 
@@ -149,6 +157,7 @@ fn prepare_again(
 ) -> Result<Prepared, Error> {
     let undo = former.standing(&now);
     let mut prepared = prepare_over(store, device, settings, replace, now, undo)?;
+    prepared.restored = former.restored;
     let whole = former.complete && crate::show::differences(&former, &prepared.now).is_empty();
     let update = update::update(device, &former.changes, &prepared.plan.changes);
     if let Some(update) = update.filter(|_| whole) {
@@ -198,6 +207,7 @@ fn prepare_over(
         sent: None,
         plan,
         now,
+        restored: 0,
     })
 }
 
@@ -216,6 +226,7 @@ pub fn apply(runner: &mut dyn Runner, store: &Store, prepared: &Prepared) -> Res
     }
     let mut journal = Journal::new(&prepared.device, &prepared.settings, &prepared.now);
     let kept = prepared.keep.len();
+    journal.restored = prepared.restored;
     journal.changes = prepared.keep.clone();
     if let Some(settings) = prepared.sent.as_ref().filter(|_| !prepared.undo.is_empty()) {
         let mut sent = Journal::new(&prepared.device, settings, &prepared.now);

@@ -190,7 +190,7 @@ impl Change {
             }
             Change::Redirect { device, through } => {
                 let redirects = &now.of(device)?.ingress_filters.redirects;
-                let ours = redirects.iter().any(|to| to == through.as_str());
+                let ours = redirects.iter().any(|to| leads(to, through));
                 ours.then(|| Command::tc(&format!("filter del dev {device} ingress {FILTER}")))
             }
             Change::SetUp { .. } | Change::Prio { .. } | Change::DropIngress { .. } => None,
@@ -260,10 +260,16 @@ fn is_root_handle(handle: &str) -> bool {
     matches!(handle, "a1:" | "a2:")
 }
 
+/// Whether a filter that redirects to `to` is the one through `ifb`, or what is left of it once that device is
+/// gone: tc prints a star for a device that is no more, and the kernel drops all packets there.
+fn leads(to: &str, ifb: &Device) -> bool {
+    to == ifb.as_str() || to == "*"
+}
+
 /// Whether the hook of `device` has no filter but the one that we put there.
 fn only_ours(observed: &Observed, device: &Device) -> bool {
     let filters = &observed.ingress_filters;
     let ifb = device.shaped_ingress();
-    let ours = |to: &String| ifb.as_str() == to;
+    let ours = |to: &String| leads(to, &ifb);
     filters.entries == 0 || (filters.redirects.len() == 1 && filters.redirects.iter().all(ours))
 }

@@ -35,6 +35,9 @@ pub struct Journal {
     index: Option<u32>,
     /// The user's settings.
     pub settings: Settings,
+    /// How often it was put back after other programs had taken something away.
+    #[serde(default)]
+    pub restored: u64,
     /// Whether all changes were made; otherwise the last one may not have been.
     pub complete: bool,
     /// The changes, in order.
@@ -49,6 +52,7 @@ impl Journal {
             device: device.clone(),
             index: now.of(device).and_then(|observed| observed.index),
             settings: settings.clone(),
+            restored: 0,
             complete: false,
             changes: Vec::new(),
         }

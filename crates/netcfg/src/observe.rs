@@ -147,15 +147,24 @@ fn printed(runner: &mut dyn Runner, words: &str) -> Result<String, Error> {
     }
 }
 
+/// Whether a complaint is that a device is not there: iproute2's words, and those of OpenWrt's smaller ip.
+pub(crate) fn is_gone(complaint: &str) -> bool {
+    let gone = ["does not exist", "annot find device", "an't find device"];
+    gone.iter().any(|words| complaint.contains(words))
+}
+
+/// The state of `device`; none if it is not there, or goes between two of the looks.
 fn observe(runner: &mut dyn Runner, device: &Device) -> Result<Option<Observed>, Error> {
+    match observe_whole(runner, device) {
+        Err(error) if is_gone(&error.message) => Ok(None),
+        observed => observed.map(Some),
+    }
+}
+
+fn observe_whole(runner: &mut dyn Runner, device: &Device) -> Result<Observed, Error> {
     let command = Command::ip(&format!("link show dev {device}"));
     let link = look(runner, &command)?;
     if !link.success {
-        // iproute2's words, and those of OpenWrt's smaller ip.
-        let gone = ["does not exist", "annot find device", "an't find device"];
-        if gone.iter().any(|words| link.stderr.contains(words)) {
-            return Ok(None);
-        }
         return Err(Error::command(&command, &link.stderr));
     }
     let words = format!("-d -j qdisc show dev {device}");
@@ -183,7 +192,7 @@ fn observe(runner: &mut dyn Runner, device: &Device) -> Result<Option<Observed>,
         let words = format!("-j filter show dev {device} ingress");
         it.ingress_filters = filters(&words, &printed(runner, &words)?)?;
     }
-    Ok(Some(it))
+    Ok(it)
 }
 
 /// The number that `ip link` prints first, as in `5: v0@v1: <BROADCAST,...`.

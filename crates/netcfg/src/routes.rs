@@ -10,6 +10,15 @@ use rustix::net::{RecvFlags, recv};
 use std::net::IpAddr;
 use std::os::fd::OwnedFd;
 
+/// By what packets leave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Way {
+    /// The index of the device.
+    pub device: u32,
+    /// The router behind it, if there is one.
+    pub gateway: Option<IpAddr>,
+}
+
 /// Asks the kernel for routes.
 #[derive(Debug)]
 pub struct Routes {
@@ -41,10 +50,18 @@ impl Routes {
     /// # Errors
     /// If the kernel does not answer.
     pub fn device_towards(&mut self, address: IpAddr) -> Result<Option<u32>, Error> {
+        Ok(self.way_towards(address)?.map(|way| way.device))
+    }
+
+    /// The way that packets for `address` take; none if there is no route.
+    ///
+    /// # Errors
+    /// If the kernel does not answer.
+    pub fn way_towards(&mut self, address: IpAddr) -> Result<Option<Way>, Error> {
         ask(&self.socket, 0, question(address)).map_err(failed)?;
         let (length, _) =
             recv(&self.socket, &mut self.buffer[..], RecvFlags::empty()).map_err(failed)?;
-        Ok(device(&self.buffer[..length]))
+        Ok(way(&self.buffer[..length]))
     }
 }
 
@@ -62,19 +79,23 @@ fn question(address: IpAddr) -> RouteNetlinkMessage {
     RouteNetlinkMessage::GetRoute(route)
 }
 
-/// The device of an answer; an error, such as that no route leads there, has none.
-fn device(answer: &[u8]) -> Option<u32> {
+/// The way of an answer; an error, such as that no route leads there, has none.
+fn way(answer: &[u8]) -> Option<Way> {
     let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(answer).ok()?;
     let NetlinkPayload::InnerMessage(RouteNetlinkMessage::NewRoute(route)) = answer.payload else {
         return None;
     };
-    route
-        .attributes
-        .iter()
-        .find_map(|attribute| match attribute {
-            RouteAttribute::Oif(index) => Some(*index),
-            _ => None,
-        })
+    let attributes = route.attributes.iter();
+    let device = attributes.clone().find_map(|attribute| match attribute {
+        RouteAttribute::Oif(index) => Some(*index),
+        _ => None,
+    })?;
+    let gateway = attributes.clone().find_map(|attribute| match attribute {
+        RouteAttribute::Gateway(RouteAddress::Inet(address)) => Some(IpAddr::from(*address)),
+        RouteAttribute::Gateway(RouteAddress::Inet6(address)) => Some(IpAddr::from(*address)),
+        _ => None,
+    });
+    Some(Way { device, gateway })
 }
 
 #[cfg(test)]

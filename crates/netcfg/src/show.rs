@@ -1,7 +1,7 @@
 //! The applied settings, whether they are still in place, and their counters.
 
 use crate::look::look;
-use crate::observe::{Observed, Snapshot, objects};
+use crate::observe::{Observed, Snapshot, is_gone, objects};
 use crate::shaper::INNER;
 use crate::{
     AgeTable, Change, Command, Device, Error, Journal, Netfilter, Place, Runner, Settings, Store,
@@ -20,6 +20,8 @@ pub struct Status {
     pub settings: Option<Settings>,
     /// Whether all of it was done; otherwise it was interrupted.
     pub complete: bool,
+    /// How often it was put back after other programs had taken something away.
+    pub restored: u64,
     /// Differences from the applied state; empty if there are none.
     pub differences: Vec<String>,
     /// The queues of the device, and of the one through which it receives.
@@ -89,6 +91,7 @@ pub fn status(
         differences: differences(&journal, &now),
         levels: levels(&journal, &queues),
         settings: Some(journal.settings),
+        restored: journal.restored,
         complete: journal.complete,
         queues,
     }))
@@ -104,6 +107,7 @@ fn without_journal(runner: &mut dyn Runner, device: &Device) -> Result<Option<St
     Ok(Some(Status {
         device: device.clone(),
         settings: None,
+        restored: 0,
         complete: true,
         differences: Vec::new(),
         queues: all_counted(runner, &devices, &now)?,
@@ -129,6 +133,9 @@ fn counted(runner: &mut dyn Runner, device: &Device) -> Result<Vec<Queue>, Error
     let words = format!("-s -j qdisc show dev {device}");
     let command = Command::tc(&words);
     let output = look(runner, &command)?;
+    if !output.success && is_gone(&output.stderr) {
+        return Ok(Vec::new());
+    }
     if !output.success {
         return Err(Error::command(&command, &output.stderr));
     }

@@ -9,7 +9,7 @@ use clap::Subcommand;
 pub use gateway::{ChangeArgs, GatewayArgs, Running};
 pub use pace::{PACED, PaceArgs};
 pub use probe::{ProbeArgs, ProbeCommand, ProbeServe};
-pub use tc::{ShowFormat, TcApply, TcClear, TcCommand, TcShow};
+pub use tc::{ShowFormat, TcApply, TcClear, TcCommand, TcKeep, TcShow};
 
 /// What to do on this host.
 #[derive(Debug, Subcommand)]

@@ -1,11 +1,14 @@
 //! What `analects pace` and `analects gateway` have in common: packets that rules of netfilter divert to this
 //! process, until a signal comes.
 
+mod keeper;
+
 use crate::control::Control;
 use crate::privileges;
 use command::Refused;
 use command::print;
 use core::ops::ControlFlow;
+use keeper::Keeper;
 use live::{Gate, Gates};
 use netcfg::divert::{self, Diversion, Diverting, Sole};
 use netcfg::{Device, Host, Runner, Store};
@@ -26,8 +29,9 @@ pub trait Service {
     /// The gates, in the order that the rest expects.
     fn gates(&self) -> Result<Vec<Gate>>;
 
-    /// Looks at how it stands, and may change it, ten times a second.
-    fn look(&mut self, gates: &mut Gates);
+    /// Looks at how it stands, and may change it, ten times a second; other programs took the rules away
+    /// `restored` times.
+    fn look(&mut self, gates: &mut Gates, restored: u64);
 
     /// Changes settings while packets wait.
     fn change(
@@ -37,8 +41,16 @@ pub trait Service {
     ) -> core::result::Result<(), Refusal>;
 }
 
+/// What was served.
+pub struct Served {
+    /// The gates, through which all has passed.
+    pub gates: Gates,
+    /// How often other programs took the rules away, and they were put back.
+    pub restored: u64,
+}
+
 /// Diverts packets and serves them until a signal comes; then all is as before.
-pub fn serve(state: &Path, diversion: &Diversion, service: &mut dyn Service) -> Result<Gates> {
+pub fn serve(state: &Path, diversion: &Diversion, service: &mut dyn Service) -> Result<Served> {
     let purpose = diversion.purpose();
     let failed = |error: std::io::Error| {
         Refused::failed(
@@ -62,24 +74,43 @@ pub fn serve(state: &Path, diversion: &Diversion, service: &mut dyn Service) -> 
     }
     diverting.apply(&mut host, &store)?;
     drop(store);
-    let kept = privileges::keep(privileges::SERVING);
+    let left = privileges::keep(privileges::SERVING);
+    // Has this thread's privileges.
+    let kept = diverting.kept(&mut Host::default());
+    let keeper = kept.map(|kept| Keeper::begin(kept, state.to_owned()));
     eprintln!("{SERVES}");
-    let each = &mut |gates: &mut Gates| {
-        control.answer(&mut |settings| service.change(gates, settings));
-        service.look(gates);
-        match host.interrupted() {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        }
+    let mut restored = 0;
+    let served = match &keeper {
+        Ok(keeper) => left.and_then(|()| {
+            let each = &mut |gates: &mut Gates| {
+                restored = keeper.restored();
+                control.answer(&mut |settings| service.change(gates, settings));
+                service.look(gates, restored);
+                match host.interrupted() || keeper.has_failed() {
+                    true => ControlFlow::Break(()),
+                    false => ControlFlow::Continue(()),
+                }
+            };
+            gates.serve(each).map_err(broke)
+        }),
+        Err(_) => left,
     };
-    let served = kept.and_then(|()| gates.serve(each).map_err(broke));
+    let kept = keeper.and_then(Keeper::end);
     // Whatever has happened, and before packets that wait are let pass: no more come then.
     let host = &mut Host::default();
-    let restored = open(host).and_then(|store| divert::restore(host, &store, purpose));
+    let undone = open(host).and_then(|store| divert::restore(host, &store, purpose));
     gates.release();
     served?;
-    restored?;
-    Ok(gates)
+    kept?;
+    undone?;
+    Ok(Served { gates, restored })
+}
+
+/// Says at the end how often rules were put back.
+pub fn tell(restored: u64) {
+    if restored > 0 {
+        eprintln!("other programs took the rules away; they were put back {restored} times");
+    }
 }
 
 /// A failure of what carries the packets.

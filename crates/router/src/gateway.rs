@@ -53,10 +53,11 @@ pub fn run(args: &GatewayArgs) -> Result<()> {
     privileges::keep(privileges::RULES)?;
     let counters = Counters::of(args)?;
     let mut shaping = Shaping { gateway, counters };
-    let gates = diverted::serve(&args.state, &diversion, &mut shaping)?;
+    let served = diverted::serve(&args.state, &diversion, &mut shaping)?;
     let Shaping { gateway, counters } = &shaping;
-    eprint!("{}", counters::summary(&gates));
-    counters.write(&gates, gateway.rates)
+    eprint!("{}", counters::summary(&served.gates));
+    diverted::tell(served.restored);
+    counters.write(&served.gates, gateway.rates, served.restored)
 }
 
 /// Changes settings of a process that carries packets.
@@ -175,8 +176,8 @@ impl Service for Shaping {
         Ok(gates)
     }
 
-    fn look(&mut self, gates: &mut Gates) {
-        self.counters.look(gates, self.gateway.rates);
+    fn look(&mut self, gates: &mut Gates, restored: u64) {
+        self.counters.look(gates, self.gateway.rates, restored);
     }
 
     fn change(

@@ -1,6 +1,7 @@
 //! `analects pace`: incoming web traffic of this host, held to a rate.
 
 mod household;
+mod network;
 
 use crate::cli::PaceArgs;
 use crate::diverted::{self, Service, broke, choice, device, setting};
@@ -10,6 +11,7 @@ use household::Shared;
 use link::{Capacity, Line, Link};
 use live::{Gate, Gates, Standing};
 use netcfg::divert::Diversion;
+use network::Network;
 use qdisc::{Choice, Env, Home, Qdisc, Registry};
 use serde_json::json;
 use units::param::Settings;
@@ -27,6 +29,7 @@ pub fn run(args: &PaceArgs) -> Result<()> {
         queue: args.queue,
         watch: args.watch.then(Watch::default),
         shared: None,
+        network: None,
     };
     pacing.discipline()?;
     let device = args.dev.as_deref().map(|text| device("--dev", text));
@@ -42,9 +45,12 @@ pub fn run(args: &PaceArgs) -> Result<()> {
         return diverted::planned(&args.state, &diversion);
     }
     pacing.shared = Shared::join(args)?;
+    if args.rate == "adaptive" && pacing.shared.is_none() {
+        pacing.network = Some(Network::of_now()?);
+    }
     privileges::keep(privileges::RULES)?;
-    let gates = diverted::serve(&args.state, &diversion, &mut pacing)?;
-    finished(args, &Paced::of(&gates))
+    let served = diverted::serve(&args.state, &diversion, &mut pacing)?;
+    finished(args, &Paced::of(&served.gates), served.restored)
 }
 
 /// The pacer as the options say.
@@ -90,6 +96,8 @@ struct Pacing {
     queue: u16,
     watch: Option<Watch>,
     shared: Option<Shared>,
+    /// The network that the estimate is of, if there is one.
+    network: Option<Network>,
 }
 
 impl Pacing {
@@ -105,9 +113,18 @@ impl Service for Pacing {
         Ok(vec![gate])
     }
 
-    fn look(&mut self, gates: &mut Gates) {
+    fn look(&mut self, gates: &mut Gates, _restored: u64) {
         if let Some(shared) = &mut self.shared {
             shared.look(gates);
+        }
+        if let Some(network) = &mut self.network
+            && network.is_another(gates.seconds())
+        {
+            eprintln!("the way to the internet is another: the rate is found out anew");
+            let anew = [("rate".to_owned(), "adaptive".to_owned())];
+            if let Err(refusal) = gates.change(0, &anew) {
+                eprintln!("{}", refusal.message);
+            }
         }
         if let Some(watch) = &mut self.watch {
             watch.look(Paced::of(gates));
@@ -119,6 +136,13 @@ impl Service for Pacing {
         gates: &mut Gates,
         settings: &Settings,
     ) -> core::result::Result<(), Refusal> {
+        if settings
+            .iter()
+            .any(|(key, value)| key == "rate" && value != "adaptive")
+        {
+            // One that was set holds wherever this computer goes.
+            self.network = None;
+        }
         match &mut self.shared {
             None => gates.change(0, settings),
             Some(shared) => shared.change(gates, settings),
@@ -185,17 +209,19 @@ fn line(before: &Paced, now: &Paced) -> String {
 }
 
 /// The summary.
-fn finished(args: &PaceArgs, paced: &Paced) -> Result<()> {
+fn finished(args: &PaceArgs, paced: &Paced, restored: u64) -> Result<()> {
     eprintln!(
         "in {:.0} s:{}",
         paced.seconds,
         line(&Paced::default(), paced)
     );
+    diverted::tell(restored);
     let Some(file) = &args.json else {
         return Ok(());
     };
     let text = json!({
         "seconds": paced.seconds,
+        "rules_restored": restored,
         "processor_seconds": paced.processor_seconds,
         "tally": paced.stands.tally,
     });

@@ -2,6 +2,7 @@
 
 mod counters;
 mod flows;
+mod keep;
 
 use crate::cli::{ShowFormat, TcApply, TcClear, TcCommand, TcShow};
 use crate::watch::{self, Rules};
@@ -23,6 +24,7 @@ pub fn tc(command: &TcCommand) -> Result<()> {
         TcCommand::Apply(args) => apply(args),
         TcCommand::Show(args) => show(args),
         TcCommand::Clear(args) => clear(args),
+        TcCommand::Keep(args) => keep::keep(args),
     }
 }
 
@@ -191,6 +193,12 @@ fn described(status: &netcfg::Status) -> String {
     }
     for difference in &status.differences {
         text += &format!("  {}\n", scenario::printable(difference, 200));
+    }
+    if status.restored > 0 {
+        let times = status.restored;
+        text += &format!(
+            "  other programs took parts of it away, and they were put back {times} times\n"
+        );
     }
     for queue in &status.queues {
         text += &counted(queue);

@@ -4,8 +4,10 @@
 //! Packets pass when no program listens at a queue (`bypass`), so that rules which outlive one do no
 //! harm. They are taken away at its end, or at the next start: a journal names them, as for devices.
 
+mod kept;
 mod rules;
 
+pub use kept::Kept;
 pub use rules::{Diversion, Family, Purpose, Rule, Tool};
 
 use crate::error::Kind;
@@ -162,6 +164,12 @@ impl Diverting {
             tool,
             rules: diversion.rules(tool, now),
         }
+    }
+
+    /// Whether nftables has the rules, iptables' too.
+    fn in_nftables(&self) -> bool {
+        let legacy = |rule: &Rule| matches!(rule, Rule::Chain { table: None, .. });
+        !self.rules.iter().any(legacy)
     }
 
     /// The commands, in their order.

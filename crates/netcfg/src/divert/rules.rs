@@ -45,7 +45,7 @@ impl Purpose {
     }
 
     /// The chain of iptables for it.
-    const fn chain(self) -> &'static str {
+    pub(super) const fn chain(self) -> &'static str {
         match self {
             Purpose::Pace => "INPUT",
             Purpose::Gateway => "FORWARD",
@@ -117,7 +117,7 @@ impl Family {
     }
 
     /// The program with these words, in the table `mangle`. It waits for others that use the table.
-    fn mangle(self, words: &str) -> Command {
+    pub(super) fn mangle(self, words: &str) -> Command {
         Command::new(self.program(), &format!("-w 5 -t mangle {words}"))
     }
 }
@@ -470,7 +470,7 @@ fn in_nft(runner: &mut dyn Runner, family: Family, hook: &str) -> Result<(bool, 
 }
 
 /// What a command prints that has to succeed.
-fn succeeded(runner: &mut dyn Runner, command: &Command) -> Result<String, Error> {
+pub(super) fn succeeded(runner: &mut dyn Runner, command: &Command) -> Result<String, Error> {
     let output = look(runner, command)?;
     match output.success {
         true => Ok(output.stdout),

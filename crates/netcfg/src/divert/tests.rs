@@ -1,5 +1,7 @@
 //! Diversions on a model of a host, where any command can fail, and the process die before or after it.
 
+mod kept;
+
 use super::*;
 use crate::{Output, Program};
 use std::collections::BTreeMap;
@@ -86,6 +88,9 @@ impl Model {
                     .get(chain)
                     .map(|rules| rules.concat())
                     .ok_or_else(absent)
+            }
+            ["list", "table", "inet", name] => {
+                self.rules.tables.get(name).cloned().ok_or_else(absent)
             }
             ["create", "table", "inet", name] => {
                 assert!(script.contains("queue num 7 bypass"), "{script}");

@@ -1,6 +1,7 @@
 //! Changes of a modelled host, undone, failing and interrupted.
 
 mod hostile;
+mod keep;
 mod lost;
 mod model;
 mod stated;

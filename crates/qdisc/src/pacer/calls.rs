@@ -28,6 +28,8 @@ const EPOCH: Duration = Duration::from_millis(100);
 struct Flow {
     /// Its queue has been short since then; in the future after it filled what it passed.
     since: Instant,
+    /// Its first packet came then, or the one after its last pause.
+    began: Instant,
     /// Not above `LOW` then.
     below: Instant,
     last: Instant,
@@ -75,13 +77,15 @@ impl Calls {
         self.flows.len()
     }
 
-    /// Judges a packet of `len` bytes that arrives `now`, of traffic that is paced at `rate`, if it is.
+    /// Judges a packet of `len` bytes that arrives `now`, of traffic that is paced at `rate`, if it is. No
+    /// flow that began after `known` is a call: the rate may be one that was.
     pub(super) fn judge(
         &mut self,
         now: Instant,
         (id, hash): (FlowId, u32),
         len: u32,
         rate: Option<Rate>,
+        known: Instant,
     ) -> Verdict {
         let slot = self.slot(hash);
         self.count(now, slot);
@@ -89,7 +93,7 @@ impl Calls {
         let flow = &mut self.flows[slot];
         // What passes as a call is not slowed when a page begins, so it is not judged by its share then.
         let parts = if flow.call { 2 } else { 2 * u64::from(others) };
-        flow.arrived(now, len, rate.map(|rate| rate.scale(1, parts)));
+        flow.arrived(now, len, rate.map(|rate| rate.scale(1, parts)), known);
         let passes = flow.call && flow.waiting == 0;
         let last = flow.last_verdict.replace((id, passes));
         let before = last.and_then(|(last, passed)| (last == id).then_some(passed));
@@ -134,12 +138,14 @@ impl Calls {
 }
 
 impl Flow {
-    /// A packet of it comes; its queue is served at `share`, or nothing limits it.
-    fn arrived(&mut self, now: Instant, len: u32, share: Option<Rate>) {
+    /// A packet of it comes; its queue is served at `share`, which was so at the time `known`, or nothing
+    /// limits it.
+    fn arrived(&mut self, now: Instant, len: u32, share: Option<Rate>, known: Instant) {
         let pause = now.since(self.last);
         self.last = now;
         if pause > GAP {
             self.bytes = 0;
+            self.began = now;
             self.below = now;
             self.restart(now);
         }
@@ -161,7 +167,7 @@ impl Flow {
         if wait > HIGH || now.since(self.below) > BURST {
             self.restart(now);
         }
-        self.call = now.since(self.since) >= PROBATION;
+        self.call = now.since(self.since) >= PROBATION && known >= self.began;
     }
 
     /// Its time as a well-behaved flow begins again.
@@ -195,7 +201,7 @@ mod tests {
                     .collect();
             }
             let (hash, mbit) = flows[next];
-            let verdict = calls.judge(us(at), (FlowId(hash), hash), 1200, Some(RATE));
+            let verdict = calls.judge(us(at), (FlowId(hash), hash), 1200, Some(RATE), us(at));
             counts[next].0 += 1;
             counts[next].1 += u32::from(verdict.passes);
             due[next] += every(mbit);

@@ -24,10 +24,17 @@ const PROBE_EVERY: Duration = Duration::from_secs(2);
 /// ... for this long, a round trip and more, as BBR's `PROBE_BW` has one in eight.
 const PROBE_FOR: Duration = Duration::from_millis(200);
 
+/// A train of this part of the estimate shows that it holds.
+const HOLDS: (u64, u64) = (7, 8);
+/// An estimate that nothing has shown to hold for so long is forgotten: pages come more often.
+const FORGET: Duration = Duration::from_secs(120);
+
 /// An estimate of the capacity that there is for what arrives.
 #[derive(Debug, Default)]
 pub(super) struct Estimate {
     rate: Option<Rate>,
+    /// When it was last seen to hold.
+    known: Instant,
     train: Train,
     window: Window,
 }
@@ -49,6 +56,9 @@ struct Window {
     span: Duration,
     fastest: Rate,
     slowed: bool,
+    /// The least that it lowers the estimate to; none if there is a packet in it without such a bound.
+    floor: Option<Rate>,
+    unbound: bool,
 }
 
 impl Estimate {
@@ -57,8 +67,23 @@ impl Estimate {
         self.rate
     }
 
-    /// `len` bytes arrive `now`, while packets wait in the pacer or not.
-    pub(super) fn arrived(&mut self, now: Instant, len: u32, waiting: bool) {
+    /// When the estimate was last seen to hold; long ago if there is none.
+    pub(super) fn known(&self) -> Instant {
+        self.rate.map_or(Instant::ZERO, |_| self.known)
+    }
+
+    /// Forgets what has not been seen to hold for long.
+    pub(super) fn forget(&mut self, now: Instant) {
+        if self.rate.is_some() && now.since(self.known) > FORGET {
+            *self = Estimate::default();
+        }
+    }
+
+    /// `len` bytes arrive `now`, while packets wait in the pacer or not. Packets with a `floor` do not lower
+    /// the estimate further, unless there are others.
+    pub(super) fn arrived(&mut self, now: Instant, len: u32, waiting: bool, floor: Option<Rate>) {
+        self.window.floor = self.window.floor.max(floor);
+        self.window.unbound |= floor.is_none();
         let train = &mut self.train;
         if train.packets == 0 || now.since(train.last) > PAUSE {
             self.train = Train::new(now, waiting);
@@ -75,18 +100,26 @@ impl Estimate {
         let rate = Rate::from_bytes_over(train.bytes, span);
         let slowed = train.slowed;
         self.train = Train::new(now, waiting);
-        self.take(rate, span, slowed);
+        self.take(now, rate, span, slowed);
     }
 
-    fn take(&mut self, rate: Rate, span: Duration, slowed: bool) {
-        self.rate = Some(self.rate.map_or(rate, |known| known.max(rate)));
+    fn take(&mut self, now: Instant, rate: Rate, span: Duration, slowed: bool) {
+        let known = self.rate.unwrap_or_default();
+        if rate >= known.scale(HOLDS.0, HOLDS.1) {
+            self.known = now;
+        }
+        let known = known.max(rate);
+        self.rate = Some(known);
         let window = &mut self.window;
         window.span += span;
         window.fastest = window.fastest.max(rate);
         window.slowed |= slowed;
         if window.span >= WINDOW {
             if !window.slowed {
-                self.rate = Some(window.fastest);
+                let floor = window.floor.filter(|_| !window.unbound);
+                let floor = floor.unwrap_or_default().min(known);
+                self.rate = Some(window.fastest.max(floor));
+                self.known = now;
             }
             self.window = Window::default();
         }
@@ -119,7 +152,7 @@ mod tests {
     /// Packets of 1250 B, one every `gap` µs, from `from` until `to` ms.
     fn arrive(estimate: &mut Estimate, gap: u64, (from, to): (u64, u64), waiting: bool) {
         for at in (from * 1000..to * 1000).step_by(gap as usize) {
-            estimate.arrived(us(at), 1250, waiting);
+            estimate.arrived(us(at), 1250, waiting, None);
         }
     }
 
@@ -152,6 +185,44 @@ mod tests {
         assert_eq!(mbit(&estimate), 20);
         arrive(&mut estimate, 100, (4000, 4030), true);
         assert_eq!(mbit(&estimate), 100);
+    }
+
+    #[test]
+    fn it_is_known_when_it_was_seen_to_hold_and_forgotten_after_two_minutes() {
+        let mut estimate = Estimate::default();
+        assert_eq!(estimate.known(), Instant::ZERO);
+        arrive(&mut estimate, 200, (0, 100), false);
+        let first = estimate.known();
+        assert!(us(20_000) <= first && first < us(100_000));
+        // What the pacer slows says nothing, until a train is as fast.
+        arrive(&mut estimate, 500, (2000, 9000), true);
+        assert_eq!(estimate.known(), first);
+        arrive(&mut estimate, 220, (9000, 9100), true);
+        assert!(estimate.known() > us(9_000_000));
+        estimate.forget(us(129_000_000));
+        assert_eq!(mbit(&estimate), 50);
+        estimate.forget(us(129_200_000));
+        assert_eq!((estimate.rate(), estimate.known()), (None, Instant::ZERO));
+    }
+
+    #[test]
+    fn what_passes_lowers_it_to_some_calls_and_no_further() {
+        let least = Some(Rate::from_bits(12_000_000));
+        let pass = |estimate: &mut Estimate, gap: u64, (from, to): (u64, u64)| {
+            for at in (from * 1000..to * 1000).step_by(gap as usize) {
+                estimate.arrived(us(at), 1250, false, least);
+            }
+        };
+        let mut estimate = Estimate::default();
+        arrive(&mut estimate, 200, (0, 600), false);
+        pass(&mut estimate, 500, (1000, 3000));
+        assert_eq!(mbit(&estimate), 20);
+        pass(&mut estimate, 2000, (4000, 6000));
+        assert_eq!(mbit(&estimate), 12, "5 Mbit/s may be a call");
+        arrive(&mut estimate, 2000, (7000, 9000), false);
+        assert_eq!(mbit(&estimate), 5);
+        pass(&mut estimate, 5000, (10_000, 12_000));
+        assert_eq!(mbit(&estimate), 5, "the bound does not raise it");
     }
 
     #[test]

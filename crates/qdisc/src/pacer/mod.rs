@@ -66,6 +66,9 @@ const IDLE: Duration = Duration::from_secs(1);
 const MOST_DOUBLINGS: u64 = 3;
 /// At most one part in so many of the capacity is reserved: decision 0074.
 const MOST_RESERVED: u64 = 5;
+/// What passes as a call lowers the estimate to no less than so many calls: one whose packets come evenly looks
+/// like a bottleneck of its own rate, and at three times that it still is a call.
+const CALLS: u64 = 3;
 /// A packet that is longer than the queue passes when nothing waits, so the policy has room for it.
 const LONGEST: u64 = 65_535;
 /// Room for the policy of an adaptive pacer: 50 ms at 1 Gbit/s.
@@ -143,13 +146,25 @@ impl<P: Send> Pacer<P> {
         Some(free.scale(weight, weight + 1))
     }
 
+    /// The estimate takes notice of a packet; it falls no further than `floor`.
+    fn sees(&mut self, now: Instant, len: u32, waiting: bool, floor: Option<Rate>) {
+        if self.params.rate == Pacing::Adaptive {
+            self.estimate.arrived(now, len, waiting, floor);
+        }
+    }
+
     /// Whether a packet that arrives passes, as one of a call.
     fn passes(&mut self, now: Instant, packet: &Packet<P>, observer: &mut dyn Observer<P>) -> bool {
         if !self.params.calls {
             return false;
         }
         let flow = (packet.flow, packet.hash);
-        let Verdict { passes, before } = self.calls.judge(now, flow, packet.len, self.rate);
+        let known = match self.params.rate {
+            Pacing::Fixed(_) => now,
+            Pacing::Adaptive => self.estimate.known(),
+        };
+        let judged = self.calls.judge(now, flow, packet.len, self.rate, known);
+        let Verdict { passes, before } = judged;
         let child = |passes: bool| if passes { PASSED } else { PACED };
         let moves = (before.map(child), child(passes));
         self.queues.moved(now, packet.flow, moves, observer);
@@ -189,9 +204,7 @@ impl<P: Send> Pacer<P> {
             self.began = now;
         }
         self.last = now;
-        if self.params.rate == Pacing::Adaptive {
-            self.estimate.arrived(now, packet.len, waiting);
-        }
+        self.sees(now, packet.len, waiting, None);
         self.set_rate(now);
         if !waiting {
             self.shaper.wake_up(now);
@@ -208,8 +221,14 @@ impl<P: Send> Pacer<P> {
 
 impl<P: Send> Qdisc<P> for Pacer<P> {
     fn enqueue(&mut self, now: Instant, packet: Packet<P>, observer: &mut dyn Observer<P>) {
+        self.estimate.forget(now);
         match self.passes(now, &packet, observer) {
-            true => self.queues.enqueue(PASSED, now, packet, observer),
+            true => {
+                let waiting = !self.paced().is_empty();
+                let floor = self.params.reserve.scale(CALLS, 1);
+                self.sees(now, packet.len, waiting, Some(floor));
+                self.queues.enqueue(PASSED, now, packet, observer);
+            }
             false => self.pace(now, packet, observer),
         }
     }
@@ -253,6 +272,10 @@ impl<P: Send> Qdisc<P> for Pacer<P> {
             return Err(Refusal::new(message));
         }
         self.params = params;
+        if settings.iter().any(|(key, _)| key == "rate") {
+            // It may be another line.
+            self.estimate = Estimate::default();
+        }
         self.set_rate(now);
         Ok(())
     }

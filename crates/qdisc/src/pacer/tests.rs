@@ -147,3 +147,67 @@ fn a_change_of_the_rate_holds_at_once_and_loses_nothing() {
         "{refused}"
     );
 }
+
+/// Packets of 1250 B at so many Mbit/s, from one time to another (ms); the share of them that passed as a
+/// call's.
+fn passed(pacer: &mut dyn Qdisc<u32>, who: &str, sent: u64, (from, to): (u64, u64)) -> f64 {
+    let bytes = |pacer: &dyn Qdisc<u32>| {
+        let parts = pacer.children();
+        let part = parts.iter().find(|part| part.name == "passed");
+        part.map_or(0, |part| part.bytes)
+    };
+    let (before, mut all) = (bytes(pacer), 0);
+    for at in (from * 1000..to * 1000).step_by((10_000 / sent) as usize) {
+        put(pacer, us(at), who, 1250, &mut Ignore);
+        packets(pacer, us(at), 99);
+        all += 1250;
+    }
+    (bytes(pacer) - before) as f64 / f64::from(all)
+}
+
+/// A download that takes all of a line which fell to less than half, while nothing came, is no call.
+#[test]
+fn a_download_on_a_line_that_fell_is_paced() {
+    for sent in [5, 10, 15, 20, 24] {
+        let mut pacer = built("pacer,rate=adaptive");
+        passed(&mut *pacer, "A", 50, (1000, 4000));
+        let share = passed(&mut *pacer, "B", sent, (9000, 15_000));
+        assert!(share < 0.01, "{sent}: {share}");
+    }
+}
+
+/// It passed while it took less than half of the line, and then the line fell.
+#[test]
+fn a_download_that_passes_lowers_the_estimate_and_then_is_paced() {
+    let mut pacer = built("pacer,rate=adaptive");
+    passed(&mut *pacer, "A", 50, (1000, 4000));
+    // Beside what shows that the estimate holds, a stream of 10 Mbit/s is known as one that adapts.
+    for at in (4000..8000).step_by(100) {
+        passed(&mut *pacer, "A", 50, (at, at + 50));
+        passed(&mut *pacer, "B", 10, (at + 50, at + 100));
+    }
+    assert!(passed(&mut *pacer, "B", 10, (8000, 8200)) > 0.5);
+    passed(&mut *pacer, "B", 20, (8200, 10_000));
+    assert!(passed(&mut *pacer, "B", 20, (10_000, 15_000)) < 0.01);
+}
+
+/// What is known of one network says nothing of another.
+#[test]
+fn a_rate_that_is_set_anew_begins_without_an_estimate() {
+    let mut pacer = built("pacer,rate=adaptive,calls=no");
+    passed(&mut *pacer, "A", 10, (1000, 4000));
+    let again = [("rate".to_owned(), "adaptive".to_owned())];
+    pacer.change(ms(6000), &again, &mut Ignore).unwrap();
+    // What waited has left, and nothing holds the first packets of a faster line up.
+    packets(&mut *pacer, ms(6500), usize::MAX);
+    for at in 0..50 {
+        put(
+            &mut *pacer,
+            us(7_000_000 + at * 100),
+            "A",
+            1250,
+            &mut Ignore,
+        );
+        assert_eq!(packets(&mut *pacer, us(7_000_000 + at * 100), 99).len(), 1);
+    }
+}

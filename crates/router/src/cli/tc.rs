@@ -13,6 +13,20 @@ pub enum TcCommand {
     Show(TcShow),
     /// Restore the state of a device before `tc apply`.
     Clear(TcClear),
+    /// Run until interrupted, and put back what other programs take away from set-ups: qdiscs, filters, ifb
+    /// devices. It says so, and `tc show` counts it.
+    Keep(TcKeep),
+}
+
+/// What to look after.
+#[derive(Debug, Args)]
+pub struct TcKeep {
+    /// Only this device. Without it, each device with a set-up.
+    #[arg(long, value_name = "DEVICE")]
+    pub dev: Option<String>,
+    /// The folder of the journal of changes.
+    #[arg(long, value_name = "DIR", default_value = netcfg::STATE)]
+    pub state: PathBuf,
 }
 
 /// The setup of a device.

@@ -15,6 +15,10 @@ type Result<T> = core::result::Result<T, Refused>;
 /// Before each name.
 const PREFIX: &str = "analects_gateway";
 const PROCESSOR: Family = counter("processor_seconds_total", "Time of the processor.");
+const RESTORED: Family = counter(
+    "rules_restored_total",
+    "How often other programs took the rules away, and they were put back.",
+);
 /// What there is of each direction, in the order of [`values`]. Names are as Prometheus wants them.
 const FAMILIES: [Family; 12] = [
     counter("packets_total", "Packets that came."),
@@ -107,13 +111,13 @@ impl Counters {
     }
 
     /// Writes them, if that is due. A file that cannot be written is told once, and ends nothing.
-    pub fn look(&mut self, gates: &Gates, rates: [Rate; 2]) {
+    pub fn look(&mut self, gates: &Gates, rates: [Rate; 2], restored: u64) {
         let now = gates.seconds();
         if now < self.due {
             return;
         }
         self.due = now + self.every.as_secs_f64();
-        match self.write(gates, rates) {
+        match self.write(gates, rates, restored) {
             Err(refused) if !self.told => {
                 self.told = true;
                 eprintln!("{refused}; packets go on");
@@ -124,10 +128,11 @@ impl Counters {
     }
 
     /// Writes them.
-    pub fn write(&self, gates: &Gates, rates: [Rate; 2]) -> Result<()> {
+    pub fn write(&self, gates: &Gates, rates: [Rate; 2], restored: u64) -> Result<()> {
         let moment = Moment {
             seconds: gates.seconds(),
             processor_seconds: gates.processor_seconds(),
+            restored,
             standings: gates.gates().iter().map(Gate::stands).collect(),
             rates,
         };
@@ -158,6 +163,8 @@ fn every(text: &str) -> Result<Duration> {
 struct Moment {
     seconds: f64,
     processor_seconds: f64,
+    /// How often the rules were put back.
+    restored: u64,
     /// Down and up, as all that follows.
     standings: Vec<Standing>,
     rates: [Rate; 2],
@@ -176,6 +183,7 @@ impl Moment {
         let all = json!({
             "seconds": self.seconds,
             "processor_seconds": self.processor_seconds,
+            "rules_restored": self.restored,
             "down": down,
             "up": up,
         });
@@ -188,6 +196,8 @@ impl Moment {
         let whole = [("in", &**inside), ("out", &**outside)];
         let processor = [(&whole[..], Some(self.processor_seconds))];
         let mut text = written(PREFIX, &PROCESSOR, processor.into_iter());
+        let restored = [(&whole[..], Some(self.restored as f64))];
+        text += &written(PREFIX, &RESTORED, restored.into_iter());
         let of = self.standings.iter().zip(self.rates);
         let all: Vec<_> = of.map(|(stands, rate)| values(stands, rate)).collect();
         let labels = DIRECTIONS.map(|direction| [whole[0], whole[1], ("direction", direction)]);
@@ -251,6 +261,7 @@ mod tests {
         Moment {
             seconds: 2.5,
             processor_seconds: 0.25,
+            restored: 2,
             standings: vec![down, Standing::default()],
             rates: [Rate::from_bits(20_000_000), UNLIMITED],
         }
@@ -263,6 +274,7 @@ mod tests {
         for line in [
             "# TYPE analects_gateway_packets_total counter".to_owned(),
             format!("analects_gateway_packets_total{of} 10"),
+            r#"analects_gateway_rules_restored_total{in="lan0",out="wan0"} 2"#.to_owned(),
             format!("analects_gateway_waited_seconds_total{of} 0.07"),
             format!("analects_gateway_backlog_bytes{of} 3000"),
             format!("analects_gateway_rate_bits_per_second{of} 20000000"),
@@ -275,8 +287,8 @@ mod tests {
         }
         // Each family once, with its samples behind its two lines.
         let kinds = text.lines().filter(|line| line.starts_with("# TYPE"));
-        assert_eq!(kinds.count(), 1 + FAMILIES.len());
-        assert_eq!(text.lines().count(), 3 + 4 * FAMILIES.len());
+        assert_eq!(kinds.count(), 2 + FAMILIES.len());
+        assert_eq!(text.lines().count(), 6 + 4 * FAMILIES.len());
         assert!(text.ends_with('\n'));
     }
 
@@ -286,6 +298,7 @@ mod tests {
         assert_eq!(json["down"]["tally"]["passed_bytes"], 10_500);
         assert_eq!(json["down"]["rate"], 20_000_000);
         assert_eq!(json["down"]["backlog"]["packets"], 2);
+        assert_eq!(json["rules_restored"], 2);
         assert!(json["up"]["rate"].is_null());
     }
 }

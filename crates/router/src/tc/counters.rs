@@ -9,13 +9,27 @@ const PREFIX: &str = "analects_tc";
 type Counted<T> = (Family, fn(&T) -> Option<u64>);
 
 /// What there is of each set-up.
-const OF_SETUPS: [Counted<Status>; 1] = [(
-    gauge(
-        "as_applied",
-        "1 if the set-up is as it was applied, 0 if not.",
+const OF_SETUPS: [Counted<Status>; 2] = [
+    (
+        gauge(
+            "as_applied",
+            "1 if the set-up is as it was applied, 0 if not.",
+        ),
+        |status| {
+            let known = status.settings.is_some();
+            Some(u64::from(
+                known && status.complete && status.differences.is_empty(),
+            ))
+        },
     ),
-    |status| Some(u64::from(status.complete && status.differences.is_empty())),
-)];
+    (
+        counter(
+            "restored_total",
+            "How often it was put back after other programs had taken parts of it away.",
+        ),
+        |status| Some(status.restored),
+    ),
+];
 
 /// What there is of each queue.
 const OF_QUEUES: [Counted<Queue>; 6] = [
@@ -134,6 +148,7 @@ mod tests {
                 received: None,
                 threshold: None,
             }),
+            restored: 3,
             complete: true,
             differences: Vec::new(),
             queues: vec![

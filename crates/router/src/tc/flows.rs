@@ -20,6 +20,8 @@ const FULL: Duration = Duration::from_millis(20);
 /// The queues and flows of set-ups at a moment.
 struct Look {
     at: Instant,
+    /// What other programs changed.
+    differences: Vec<String>,
     queues: Vec<(Queue, Vec<Flow>)>,
 }
 
@@ -27,6 +29,9 @@ impl Look {
     #[expect(clippy::disallowed_methods, reason = "the kernel counts in real time")]
     fn take(all: Vec<Status>) -> Result<Self, Refused> {
         let at = Instant::now();
+        let differences = all.iter().flat_map(|status| &status.differences);
+        let differences = differences.map(|text| scenario::printable(text, 200));
+        let differences = differences.collect();
         let mut of_device: BTreeMap<Device, Vec<Flow>> = BTreeMap::new();
         let mut queues = Vec::new();
         for queue in all.into_iter().flat_map(|status| status.queues) {
@@ -41,7 +46,11 @@ impl Look {
                 .collect();
             queues.push((queue, flows));
         }
-        Ok(Look { at, queues })
+        Ok(Look {
+            at,
+            differences,
+            queues,
+        })
     }
 }
 
@@ -71,6 +80,9 @@ pub fn watch(
 fn shown(before: &Look, now: &Look) -> String {
     let seconds = (now.at - before.at).as_secs_f64();
     let mut text = String::new();
+    for difference in &now.differences {
+        text += &format!("another program: {difference}\n");
+    }
     for (queue, flows) in &now.queues {
         let same = |(of, _): &&(Queue, Vec<Flow>)| {
             (&of.device, &of.handle, &of.kind) == (&queue.device, &queue.handle, &queue.kind)

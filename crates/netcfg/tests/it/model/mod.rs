@@ -317,7 +317,8 @@ impl Model {
                 "u32",
             ] => {
                 let link = self.link(name)?;
-                let ours = link.filters.iter().position(|to| to.starts_with("ifb-"));
+                let ours = |to: &String| to.starts_with("ifb-") || to == "*";
+                let ours = link.filters.iter().position(ours);
                 link.filters.remove(ours.ok_or("no filter")?);
                 Ok(String::new())
             }

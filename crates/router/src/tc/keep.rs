@@ -1,0 +1,128 @@
+//! `analects tc keep`: puts back what other programs take away.
+
+use super::{device, host};
+use crate::cli::TcKeep;
+use command::Refused;
+use netcfg::{Changes, Device, Error, Found, Host, Kind, Runner, Store, Upkeep};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// A signal waits no longer than this.
+const PATIENCE: Duration = Duration::from_millis(200);
+/// Waits between two looks where the kernel tells of changes, should one be lost, and where it does not.
+const SELDOM: u32 = 25;
+const OFTEN: u32 = 5;
+/// Failures in a row after which a set-up is given up.
+const MOST: u32 = 3;
+
+/// Looks after set-ups until a signal comes, or the one that was named is cleared.
+pub fn keep(args: &TcKeep) -> Result<(), Refused> {
+    let named = args.dev.as_deref().map(device).transpose()?;
+    let mut host = host(false)?;
+    let told = [Changes::of_queues(), Changes::of_rules()];
+    let mut devices = BTreeMap::new();
+    while !host.interrupted() {
+        let all = match &named {
+            Some(device) => vec![device.clone()],
+            None => Store::look(&args.state).devices()?,
+        };
+        for device in all {
+            let new = || (Upkeep::of(&device), Told::default());
+            let of = devices.entry(device.clone()).or_insert_with(new);
+            if !one(args, &mut host, &device, of)? && named.is_some() {
+                eprintln!("nothing is applied to {device}");
+                return Ok(());
+            }
+        }
+        wait(&host, &told);
+    }
+    Ok(())
+}
+
+/// Waits until the kernel tells of a change, or it is time to look, or a signal came.
+fn wait(host: &Host, told: &[Result<Changes, impl Sized>; 2]) {
+    let [queues, rules] = told;
+    let most = match (queues, rules) {
+        (Ok(_), Ok(_)) => SELDOM,
+        _ => OFTEN,
+    };
+    let changed = |changes: &Result<Changes, _>, most| {
+        let changes = changes.as_ref().ok();
+        changes.map_or(Ok(false), |changes: &Changes| changes.wait(most))
+    };
+    for _ in 0..most {
+        let waited = match queues {
+            Ok(_) => changed(queues, PATIENCE),
+            Err(_) => {
+                std::thread::sleep(PATIENCE);
+                Ok(false)
+            }
+        };
+        // A socket that fails is one that tells nothing: the next look is in a second.
+        match (waited, changed(rules, Duration::ZERO)) {
+            (Ok(false), Ok(false)) if !host.interrupted() => (),
+            (Err(_), _) | (_, Err(_)) => return std::thread::sleep(5 * PATIENCE),
+            _ => return,
+        }
+    }
+}
+
+/// What was told of a set-up, and its failures in a row.
+#[derive(Default)]
+struct Told {
+    restored: bool,
+    gone: bool,
+    failures: u32,
+}
+
+/// Looks after one; whether there is one.
+fn one(
+    args: &TcKeep,
+    host: &mut Host,
+    device: &Device,
+    (upkeep, told): &mut (Upkeep, Told),
+) -> Result<bool, Refused> {
+    let looked = Store::look(&args.state);
+    let open = |_: &dyn Runner| -> Result<Store, Error> {
+        Store::open(&args.state, PATIENCE, &Host::default())
+    };
+    match upkeep.look(host, &looked, &open) {
+        Ok(found) => {
+            told.failures = 0;
+            told.tell(device, &found);
+            Ok(found != Found::Nothing)
+        }
+        Err(error) => {
+            told.failures += 1;
+            match told.failures < MOST {
+                true => Ok(true),
+                false => Err(Error {
+                    kind: Kind::Failed,
+                    message: format!(
+                        "{device}: another program changed the set-up, and it cannot be put back: {}",
+                        error.message
+                    ),
+                    ..error
+                }
+                .into()),
+            }
+        }
+    }
+}
+
+impl Told {
+    /// Says once what happened, and not again while it goes on.
+    fn tell(&mut self, device: &Device, found: &Found) {
+        if let Found::Restored(differences) = found
+            && !std::mem::replace(&mut self.restored, true)
+        {
+            let what = scenario::printable(&differences.join("; "), 300);
+            eprintln!("{device}: another program changed the set-up ({what}); it is there again");
+        }
+        let gone = *found == Found::Gone;
+        if gone && !self.gone {
+            eprintln!("{device} is not there; its set-up comes back with it");
+        }
+        self.gone = gone;
+    }
+}
