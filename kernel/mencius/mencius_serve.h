@@ -187,7 +187,7 @@ static __always_inline void mn_turn_of_host(struct mencius *m,
 					    struct mn_host *host, u32 len)
 {
 	mn_sent(&m->turns, &host->member, mn_counts(host, len));
-	m->ahead -= min(m->ahead, len);
+	m->before_turns -= min(m->before_turns, len);
 }
 
 /* Whether flow @at, whose turn it is, is held back for established ones. */
@@ -217,7 +217,7 @@ static __always_inline enum mn_lends mn_lends(struct mencius *m, u64 now,
 {
 	if (mn_is_slow(m))
 		return MN_LENDS_TURN;
-	if (m->ahead < MN_HOST_OWED && mn_may_owe(m, other))
+	if (m->before_turns < MN_HOST_OWED && mn_may_owe(m, other))
 		return MN_LENDS_PASSAGE;
 	return mn_favour_is_spent(&host->favour, now) ? MN_LENDS_NOT :
 							MN_LENDS_FAVOUR;
@@ -229,7 +229,7 @@ static __always_inline void mn_lend(struct mencius *m, u64 now,
 				    struct mn_host *other, u32 len)
 {
 	if (lends == MN_LENDS_PASSAGE) {
-		m->ahead += len;
+		m->before_turns += len;
 		mn_charge(&other->member, mn_counts(other, len));
 		return;
 	}

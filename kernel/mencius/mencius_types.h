@@ -443,7 +443,7 @@ struct mencius_counts {
  * @memory:	bytes of memory that packets take
  * @backlog:	the backlog
  * @calm_hosts:	hosts with packets of established flows, as they are considered
- * @ahead:	bytes that went before other hosts, less those that went by
+ * @before_turns: bytes that went before other hosts, less those that went by
  *		turns since
  * @flow_table:	the table of flows
  * @host_table:	the table of hosts
@@ -473,7 +473,7 @@ struct mencius {
 	u32			memory;
 	struct mn_backlog	backlog;
 	struct fl_list		calm_hosts;
-	u32			ahead;
+	u32			before_turns;
 	struct ft_table		flow_table;
 	struct ft_table		host_table;
 	struct mn_firsts	firsts;

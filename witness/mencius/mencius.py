@@ -554,7 +554,7 @@ class Hold:
         return 16 * 2**w * (256 + p) // 256
 
     def account(self, length, established, parameters):
-        """A packet leaves (R10.17, R10.18)."""
+        """A packet leaves (R10.16, R10.17)."""
         q = 0 if self.between else parameters.part
         self.entitled = clamp(self.entitled + length * q // 256 - (length if established else 0), -FULL_PACKET, KB64)
         if self.on:
@@ -581,7 +581,7 @@ class Host(Member):
         self.hold = Hold(False, now)
         self.listed = OrderedDict()                     # R10.2
         self.known = 0                                  # R4.14
-        self.favour = 2 * S                             # R10.13
+        self.favour = 2 * S                             # R10.14
         self.favour_time = now
         self.sizes = Sizes()
         turns_of_hosts.introduce(self)
@@ -592,7 +592,7 @@ class Host(Member):
         self.term = (self.term + 1) % WORD
 
     def find_favour(self, now):
-        """Finds the favour anew (R10.13)."""
+        """Finds the favour anew (R10.14)."""
         self.favour = min(self.favour + elapsed(self.favour_time, now) // 16, 2 * S)
         self.favour_time = now
 
@@ -711,7 +711,7 @@ class Mencius:
         self.pace = Pace(parameters)
         self.hold = Hold(True, 0)
         self.calm_hosts = OrderedDict()                 # R10.2
-        self.ahead = 0                                  # R10.15
+        self.before_turns = 0                           # R10.13
         self.standings = [0, 0, 0]                      # counts of hosts, R10.3
         self.sizes = Sizes()
         self.shaper = Shaper(parameters)
@@ -897,17 +897,17 @@ class Mencius:
         """How a host lends its turn to another one, or None (R11.3)."""
         if self.pace.slow:
             return "turn"
-        if self.ahead < EIGHT_PACKETS and self.may_owe(other):
+        if self.before_turns < EIGHT_PACKETS and self.may_owe(other):
             return "passage"
         return "favour" if host.has_favour(now) else None
 
     def turn_used(self, host, length):
-        """A packet left in the turn of a host (R10.15)."""
+        """A packet left in the turn of a host (R11.4)."""
         self.turns.sent(host, length)
-        self.ahead = max(self.ahead - length, 0)
+        self.before_turns = max(self.before_turns - length, 0)
 
     def account(self, flow, length):
-        """The holds account for a packet (R10.16)."""
+        """The holds account for a packet (R10.15)."""
         established = flow.standing == ESTABLISHED
         if not established or flow.host.standings[OTHER]:
             flow.host.hold.account(length, established, self.parameters)
@@ -976,7 +976,7 @@ class Mencius:
                 lends = self.lends(host, other.host, now)
                 if lends is not None:
                     flow = other
-        cause = self.cause(flow)                        # R11.4
+        cause = self.cause(flow)                        # R11.6
         packet, dropped, told = self.take_and_judge(flow, cause, now)
         if told and cause != OTHERS:
             flow.told(now)
@@ -989,15 +989,15 @@ class Mencius:
         if kind is not None:                            # R7.10
             owe(flow, packet.length)
             owe(flow.host, packet.length)
-        elif lends == "passage":                        # R11.3
-            self.ahead += packet.length
+        elif lends == "passage":                        # R11.4
+            self.before_turns += packet.length
             owe(flow.host, packet.length)
         else:
             self.turn_used(host, packet.length)
             if lends == "favour":
                 host.find_favour(now)
                 host.favour -= self.pace.time(packet.length) * hosts
-            if lends is None:                           # R11.2
+            if lends is None:
                 host.turns.sent(turn, packet.length)
         self.go_first.account(packet.length, kind)
         return packet, dropped

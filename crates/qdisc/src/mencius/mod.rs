@@ -159,7 +159,7 @@ pub struct Mencius<P> {
     hold: Hold,
     calm_hosts: CalmHosts,
     /// Bytes that went before other hosts, less those that went by turns since.
-    ahead: u32,
+    before_turns: u32,
     /// Hosts with established flows that wait, and hosts with others.
     own: u32,
     others: u32,
@@ -215,7 +215,7 @@ impl<P> Mencius<P> {
             by_size: BySize::default(),
             hold: Hold::new(begun),
             calm_hosts: CalmHosts::new(hosts),
-            ahead: 0,
+            before_turns: 0,
             own: 0,
             others: 0,
             pace: Pace::new(),

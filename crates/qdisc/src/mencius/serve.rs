@@ -109,7 +109,7 @@ impl<P> Mencius<P> {
         if self.is_slow() {
             return Some(Lends::Turn);
         }
-        if self.ahead < OWED && self.may_owe(other) {
+        if self.before_turns < OWED && self.may_owe(other) {
             return Some(Lends::Passage);
         }
         let spent = self.hosts[host].favour.is_spent(now);
@@ -125,7 +125,7 @@ impl<P> Mencius<P> {
     /// `host` let a packet of `len` bytes of `other` go.
     fn lent(&mut self, now: Instant, lends: Lends, (host, other): (usize, usize), len: u32) {
         if lends == Lends::Passage {
-            self.ahead += len;
+            self.before_turns += len;
             return self.host_turns.charge(other, len);
         }
         self.turn_of_host(host, len);
@@ -138,7 +138,7 @@ impl<P> Mencius<P> {
     /// A packet of `len` bytes was sent in the turn of `host`.
     fn turn_of_host(&mut self, host: usize, len: u32) {
         self.turns.sent(&mut self.host_turns, host, len);
-        self.ahead = self.ahead.saturating_sub(len);
+        self.before_turns = self.before_turns.saturating_sub(len);
     }
 
     /// `flow` may have run empty, and its host, too.

@@ -94,7 +94,6 @@ impl<P> Store<P> {
         Some((index, place.flow as usize))
     }
 
-
     /// The packet's flow is not established any more; `list` is that of its host.
     pub(super) fn unlist(&mut self, index: u32, list: &mut Listed) {
         if std::mem::take(&mut self.places[index as usize].listed) {
