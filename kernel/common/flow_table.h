@@ -43,6 +43,7 @@ struct ft_set {
  *		of each set
  * @set_count:	sets
  * @by_activity: entries in use, the one that has been silent longest first
+ * @active:	entries in use
  * @fresh:	entries that began
  * @forgotten:	entries that fell idle
  * @shared:	lookups that found guests
@@ -52,6 +53,7 @@ struct ft_table {
 	struct ft_seen	*seen;
 	u32		set_count;
 	struct fl_list	by_activity;
+	u32		active;
 	u64		fresh;
 	u64		forgotten;
 	u64		shared;
@@ -160,6 +162,7 @@ static void ft_insert(struct ft_table *table, u64 now, u32 hash, u32 at)
 	set->used |= 1 << way;
 	table->seen[at].last_active = now;
 	fl_append(&table->by_activity, ft_nodes(table), at);
+	table->active++;
 	table->fresh++;
 }
 
@@ -222,6 +225,7 @@ static void ft_forget(struct ft_table *table, u32 at)
 	else
 		table->sets[at / FT_WAYS].used &= ~(1 << at % FT_WAYS);
 	fl_unlink(&table->by_activity, ft_nodes(table), at);
+	table->active--;
 	table->forgotten++;
 }
 

@@ -85,6 +85,11 @@ static noinline u32 mn_charge_link(struct mencius *m, const void *packet,
 /* Packets that may wait in any flow before its sender is signalled. */
 #define MN_STANDS	4
 /*
+ * The turn of a flow goes to an established one of its host if its packet has
+ * waited for a part of low: one in so many.
+ */
+#define MN_STANDING	4
+/*
  * Final bytes of a host's other flows per 256 of its established ones,
  */
 #define MN_EDGE		160
@@ -99,6 +104,7 @@ static noinline void mn_tune(struct mencius *m)
 	u64 target = max(params->target, m->pace.full * MN_STANDS);
 
 	m->within.low = low;
+	m->within.stands = low / MN_STANDING;
 	m->within.high = max(params->hold, params->low) + low - params->low;
 	m->within.rise = params->rise;
 	m->within.doubling = params->doubling;
@@ -106,6 +112,7 @@ static noinline void mn_tune(struct mencius *m)
 	m->within.of_fair = 256;
 	m->within.edge = MN_EDGE;
 	m->between = m->within;
+	m->between.stands = low;
 	m->between.part = 0;
 	m->between.of_fair = MN_BETWEEN;
 	m->between.edge = U32_MAX;
@@ -158,7 +165,8 @@ static __always_inline bool mencius_enqueue(struct mencius *m, u64 now,
 	flow = &m->flows[at];
 	host = &m->hosts[flow->host];
 	before = flow->backlog;
-	mn_first_came(m, at, mn_calm_arrived(&flow->calm, now), len);
+	mn_first_came(m, at, mn_calm_arrived(&flow->calm, now), len,
+		      mn_may_owe(m, host));
 	established = mn_is_established(m, now, at);
 	mn_push(m, now, at, established, packet, len, mem);
 	mn_resize(m, at, before);
@@ -276,7 +284,7 @@ static void mencius_init(struct mencius *m, const struct mencius_params *params,
 	ft_table_init(&m->flow_table, seen, sets, flows);
 	ft_table_init(&m->host_table, seen + ft_places(flows),
 		      sets + ft_sets_for(flows), hosts);
-	fl_list_init(&m->listed);
+	fl_list_init(&m->calm_hosts);
 	mn_firsts_init(&m->firsts);
 	mn_turns_init(&m->turns);
 	mn_sizes_init(&m->sizes);

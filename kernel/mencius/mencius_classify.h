@@ -12,6 +12,20 @@
 /* Number of idle flows and hosts examined per packet. */
 #define MN_BATCH	8
 
+/*
+ * Bytes that a host may owe for packets that went before its turns, and all
+ * together for those that went before other hosts: eight full packets.
+ */
+#define MN_HOST_OWED	(8 * 1514)
+
+/* Whether packets of @host may go before its turns. */
+static __always_inline bool mn_may_owe(const struct mencius *m,
+				       const struct mn_host *host)
+{
+	return mn_debt(&m->turns, &host->member, m->params.quantum) <
+	       MN_HOST_OWED;
+}
+
 /* The place of the guests of a host. */
 static __always_inline u32 mn_guests_of(const struct mencius *m, u32 host)
 {
@@ -142,9 +156,15 @@ static void mn_forget(struct mencius *m, u32 at)
 	ft_forget(&m->flow_table, at);
 }
 
+/* So many of the places of flows are each host's part, and one part is left. */
+static __always_inline u32 mn_part_of_host(const struct mencius *m)
+{
+	return m->flow_table.set_count * FT_WAYS / (m->host_table.active + 1);
+}
+
 /*
- * Whether a flow keeps its place: it has packets waiting, or is established and
- * not silent.
+ * Whether a flow keeps its place: it has packets waiting; or it is established
+ * and not silent, and its host has no more than its part of all places.
  */
 static __always_inline bool mn_flow_stays(const void *core, u32 at, u64 now)
 {
@@ -153,7 +173,8 @@ static __always_inline bool mn_flow_stays(const void *core, u32 at, u64 now)
 
 	return flow->backlog.packets ||
 	       (mn_is_calm(&flow->calm, now) &&
-		fl_since(now, flow->calm.last) <= MN_GAP);
+		fl_since(now, flow->calm.last) <= MN_GAP &&
+		m->hosts[flow->host].known <= mn_part_of_host(m));
 }
 
 /*

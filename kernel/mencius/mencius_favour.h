@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The favour of a host: for how much of the link's time its packets may go
- * before other hosts beyond its turns.
+ * The favour of a host: for how much of its own part of the link others may
+ * have its turns.
  *
- * What goes before other hosts comes off the turns of its host, and what is
- * more than these comes off its favour: at most MN_FAVOUR at once, which a call
- * needs to slow down, and a sixteenth of the time. So whatever a host does,
- * with flows that begin, that imitate a call, or that take over from one
- * another, in any time t it gets no more than its turns and MN_FAVOUR + t / 16.
+ * Calls of other hosts, which need a moment to slow down when it comes, have
+ * turns of it beyond what they pay back with their own: at most MN_FAVOUR of
+ * its part at once, and a sixteenth of the time. So whatever others do, however
+ * many they are, in any time t a host has its turns for
+ * 15 / 16 t - MN_FAVOUR.
  */
 #ifndef __MENCIUS_FAVOUR_H
 #define __MENCIUS_FAVOUR_H
@@ -32,8 +32,8 @@ static __always_inline void mn_favour_grow(struct mn_favour *favour, u64 now)
 }
 
 /*
- * A packet that takes @time ns on the link goes before other hosts, beyond the
- * turns of its own.
+ * A packet of another host that takes @time ns of this one's part goes in its
+ * turn.
  */
 static inline void mn_favour_spend(struct mn_favour *favour, u64 now, u64 time)
 {

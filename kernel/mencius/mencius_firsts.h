@@ -66,15 +66,16 @@ static __always_inline u32 mn_kind_of(struct mn_begun *begun, u64 pause,
 
 /*
  * A packet of @len bytes of flow @at arrives, @pause ns after the last. Behind
- * others of the flow it does not go first: a queue keeps its order.
+ * others of the flow it does not go first: a queue keeps its order. Nor does it
+ * if its host @may send none before its turns.
  */
 static __always_inline void mn_first_came(struct mencius *m, u32 at, u64 pause,
-					  u32 len)
+					  u32 len, bool may)
 {
 	struct mn_begun *begun = &m->flows[at].begun;
 	u32 kind = mn_kind_of(begun, pause, len);
 
-	if (likely(kind == MN_KINDS) ||
+	if (likely(kind == MN_KINDS) || !may ||
 	    m->flows[at].backlog.packets != begun->waiting)
 		return;
 	if (!begun->waiting) {

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Which packet is sent next: holds first, and then turns.
+ * Which packet is sent next: that of the turn, unless an established flow has
+ * it instead.
+ *
+ * A hold does not go before turns. It takes the turn of a flow or a host that
+ * stands: the packet that would go is of no established flow, and has waited
+ * for a while itself. So who stays below its share is served as if nobody were
+ * held back.
  */
 #ifndef __MENCIUS_SERVE_H
 #define __MENCIUS_SERVE_H
@@ -9,9 +15,9 @@
  * At most so many packets of flows that are no longer established are skipped
  * for a packet.
  */
-#define MN_SKIPS	64
-/* Bytes that a host may owe for packets that went before others'. */
-#define MN_HOST_OWED	30000
+#define MN_SKIPS	16
+/* Hosts that are considered for a packet that goes before other hosts. */
+#define MN_CONSIDERED	4
 /*
  * An established flow is signalled above this wait if packets of no other flow
  * wait: a radio link that pauses causes that much.
@@ -38,8 +44,9 @@ static __always_inline u32 mn_longest_waiting_in(struct mencius *m,
 }
 
 /*
- * Whether low is the time of packets. Nothing is owed then: a call stalls on
- * such a link if a few packets have to wait.
+ * Whether low is the time of packets. Turns are lent without a limit then, but
+ * for the hold's own: a call stalls on such a link if a few packets have to
+ * wait.
  */
 static __always_inline bool mn_is_slow(const struct mencius *m)
 {
@@ -47,33 +54,30 @@ static __always_inline bool mn_is_slow(const struct mencius *m)
 }
 
 /*
- * The established flow that has waited longest of those whose hosts have favour
- * left, or FL_NIL: also where too many packets of others would have to be
- * skipped.
+ * The established flow of the next host in turn that has waited for low, or
+ * else of the last host considered, or FL_NIL.
  */
-static __always_inline u32 mn_longest_waiting(struct mencius *m, u64 now)
+static __always_inline u32 mn_next_calm(struct mencius *m, u64 now)
 {
-	u32 left;
+	u32 found = FL_NIL, left, at;
 
-	for (left = MN_SKIPS; left && m->listed.head != FL_NIL; left--) {
-		u32 at = m->slots[m->listed.head].flow;
-		const struct mn_flow *flow = &m->flows[at];
-
-		if (unlikely(flow->standing != MN_ESTABLISHED))
-			mn_unlist(m, m->listed.head);
-		else if (!mn_is_slow(m) &&
-			 mn_favour_is_spent(&m->hosts[flow->host].favour, now))
-			mn_unlist_from_all(m, m->listed.head);
-		else
-			return at;
+	for (left = MN_CONSIDERED; left && m->calm_hosts.head != FL_NIL;
+	     left--) {
+		at = mn_longest_waiting_in(m, &m->hosts[m->calm_hosts.head]);
+		mn_considered(m);
+		if (unlikely(at == FL_NIL))
+			continue;
+		found = at;
+		if (mn_wait(m, now, at) >= m->between.low)
+			break;
 	}
-	return FL_NIL;
+	return found;
 }
 
-/* The flow that goes before those of all other hosts, or FL_NIL. */
+/* The flow that other hosts are held back for, or FL_NIL. */
 static __always_inline u32 mn_of_held_hosts(struct mencius *m, u64 now)
 {
-	u32 at = mn_longest_waiting(m, now);
+	u32 at = mn_next_calm(m, now);
 	u32 others;
 
 	if (at == FL_NIL)
@@ -88,11 +92,10 @@ static __always_inline u32 mn_of_held_hosts(struct mencius *m, u64 now)
 	if (!mn_hold_serves(&m->hold, now, mn_wait(m, now, at), &m->between,
 			    &m->rivals))
 		return FL_NIL;
-	m->counts.held_hosts++;
 	return at;
 }
 
-/* The flow that goes before all others of its host, or FL_NIL. */
+/* The flow that others of its host are held back for, or FL_NIL. */
 static __always_inline u32 mn_of_held_flows(struct mencius *m, u64 now,
 					    struct mn_host *host)
 {
@@ -107,7 +110,6 @@ static __always_inline u32 mn_of_held_flows(struct mencius *m, u64 now,
 	if (!mn_hold_serves(&host->hold, now, mn_wait(m, now, at), &m->within,
 			    &host->rivals))
 		return FL_NIL;
-	m->counts.held_flows++;
 	return at;
 }
 
@@ -180,24 +182,62 @@ static __always_inline u32 mn_send_first(struct mencius *m, u64 now, u32 kind,
 	return at;
 }
 
-/*
- * A packet of a host of @len bytes went before all others: it comes off the
- * turns of its host, which would have them in addition otherwise, so that a
- * call near its fair share would not notice that others came; and, beyond
- * those, off its favour.
- */
-static __always_inline void mn_owe_for_hold(struct mencius *m, u64 now,
+/* A packet of @len bytes was sent in the turn of @host. */
+static __always_inline void mn_turn_of_host(struct mencius *m,
 					    struct mn_host *host, u32 len)
 {
-	u32 unpaid;
+	mn_sent(&m->turns, &host->member, mn_counts(host, len));
+	m->before_turns -= min(m->before_turns, len);
+}
 
+/* Whether flow @at, whose turn it is, is held back for established ones. */
+static __always_inline bool mn_stands(const struct mencius *m, u64 now, u32 at,
+				      const struct mn_rules *rules)
+{
+	return m->flows[at].standing != MN_ESTABLISHED &&
+	       mn_wait(m, now, at) >= rules->stands;
+}
+
+/* How a host lets a packet of another one go in its turn. */
+enum mn_lends {
+	MN_LENDS_NOT,
+	/*
+	 * It keeps its turn. The packet comes off the turns of the other host,
+	 * which would have them in addition otherwise, so that a call near its
+	 * fair share would not notice that others came.
+	 */
+	MN_LENDS_PASSAGE,
+	MN_LENDS_FAVOUR,	/* it loses its turn, and so much favour */
+	MN_LENDS_TURN,		/* it loses its turn */
+};
+
+static __always_inline enum mn_lends mn_lends(struct mencius *m, u64 now,
+					      struct mn_host *host,
+					      const struct mn_host *other)
+{
 	if (mn_is_slow(m))
+		return MN_LENDS_TURN;
+	if (m->before_turns < MN_HOST_OWED && mn_may_owe(m, other))
+		return MN_LENDS_PASSAGE;
+	return mn_favour_is_spent(&host->favour, now) ? MN_LENDS_NOT :
+							MN_LENDS_FAVOUR;
+}
+
+/* @host lets a packet of @len bytes of @other go. */
+static __always_inline void mn_lend(struct mencius *m, u64 now,
+				    enum mn_lends lends, struct mn_host *host,
+				    struct mn_host *other, u32 len)
+{
+	if (lends == MN_LENDS_PASSAGE) {
+		m->before_turns += len;
+		mn_charge(&other->member, mn_counts(other, len));
 		return;
-	unpaid = mn_owe(&host->member, mn_counts(host, len), MN_HOST_OWED);
-	if (unpaid)
+	}
+	mn_turn_of_host(m, host, len);
+	if (lends == MN_LENDS_FAVOUR)
 		mn_favour_spend(&host->favour, now,
-				mn_pace_time_of(&m->pace,
-						unpaid / host->queues));
+				mn_pace_time_of(&m->pace, len) *
+				(m->rivals.own + m->rivals.others));
 }
 
 /* Takes the next packet if no first one goes, and returns its flow. */
@@ -205,29 +245,31 @@ static __always_inline u32 mn_serve_later(struct mencius *m, u64 now,
 					  struct mn_popped *popped)
 {
 	u32 quantum = m->params.quantum;
-	u32 at = mn_of_held_hosts(m, now);
-	struct mn_host *host;
-	u32 number;
-	bool held;
+	u32 other = mn_of_held_hosts(m, now);
+	u32 number = mn_next(&m->turns, mn_host_turns(m), quantum);
+	struct mn_host *host = &m->hosts[number];
+	u32 at = mn_of_held_flows(m, now, host);
+	u32 turn = mn_next(&host->turns, mn_flow_turns(m), quantum);
+	enum mn_lends lends = MN_LENDS_NOT;
 
-	if (at != FL_NIL) {
-		mn_send(m, now, at, popped);
+	if (likely(at == FL_NIL) || !mn_stands(m, now, turn, &m->within))
+		at = turn;
+	if (unlikely(other != FL_NIL) && m->flows[other].host != number &&
+	    mn_stands(m, now, at, &m->between))
+		lends = mn_lends(m, now, host, &m->hosts[m->flows[other].host]);
+	if (unlikely(lends != MN_LENDS_NOT)) {
+		mn_send(m, now, other, popped);
 		popped->why = MENCIUS_HELD_HOSTS;
-		mn_owe_for_hold(m, now, &m->hosts[m->flows[at].host],
-				popped->len);
-		return at;
+		m->counts.held_hosts++;
+		mn_lend(m, now, lends, host, &m->hosts[m->flows[other].host],
+			popped->len);
+		return other;
 	}
-	number = mn_next(&m->turns, mn_host_turns(m), quantum);
-	host = &m->hosts[number];
-	at = mn_of_held_flows(m, now, host);
-	held = at != FL_NIL;
-	if (!held)
-		at = mn_next(&host->turns, mn_flow_turns(m), quantum);
 	mn_send(m, now, at, popped);
-	popped->why = held ? MENCIUS_HELD_FLOWS : MENCIUS_IN_TURN;
-	if (!held)
-		mn_sent(&host->turns, &m->flows[at].member, popped->len);
-	mn_sent(&m->turns, &host->member, mn_counts(host, popped->len));
+	popped->why = at == turn ? MENCIUS_IN_TURN : MENCIUS_HELD_FLOWS;
+	m->counts.held_flows += at != turn;
+	mn_sent(&host->turns, &m->flows[turn].member, popped->len);
+	mn_turn_of_host(m, host, popped->len);
 	return at;
 }
 

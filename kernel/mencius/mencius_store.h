@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Packets in the queues of flows; those of established flows also in the order
- * of their arrival, by host and among all, so that the one that has waited
- * longest need not be searched.
+ * of their arrival, by host, so that the one that has waited longest need not
+ * be searched; and the hosts that have such packets, in the order in which they
+ * are considered for what goes before other hosts: each in turn, whoever's
+ * packets came first.
  */
 #ifndef __MENCIUS_STORE_H
 #define __MENCIUS_STORE_H
@@ -20,9 +22,36 @@ static __always_inline struct fl_nodes mn_in_host(const struct mencius *m)
 	return (struct fl_nodes){ &m->slots->in_host, sizeof(*m->slots) };
 }
 
-static __always_inline struct fl_nodes mn_in_all(const struct mencius *m)
+static __always_inline struct fl_nodes mn_calm_hosts(const struct mencius *m)
 {
-	return (struct fl_nodes){ &m->slots->in_all, sizeof(*m->slots) };
+	return (struct fl_nodes){ &m->hosts->in_calm, sizeof(*m->hosts) };
+}
+
+/* A packet of an established flow of a host came. */
+static __always_inline void mn_list(struct mencius *m, u32 number, u32 index)
+{
+	struct mn_host *host = &m->hosts[number];
+
+	fl_append(&host->listed, mn_in_host(m), index);
+	if (host->calm)
+		return;
+	host->calm = true;
+	fl_append(&m->calm_hosts, mn_calm_hosts(m), number);
+}
+
+/*
+ * The first of the hosts with packets of established flows was considered: it
+ * is the last one now, or leaves if it has no such packet any more.
+ */
+static __always_inline void mn_considered(struct mencius *m)
+{
+	u32 number = m->calm_hosts.head;
+	struct mn_host *host = &m->hosts[number];
+
+	fl_unlink(&m->calm_hosts, mn_calm_hosts(m), number);
+	host->calm = host->listed.head != FL_NIL;
+	if (host->calm)
+		fl_append(&m->calm_hosts, mn_calm_hosts(m), number);
 }
 
 /*
@@ -48,7 +77,6 @@ static __always_inline void mn_push(struct mencius *m, u64 now, u32 at,
 	slot->mem = mem;
 	slot->flow = at;
 	slot->listed = established;
-	slot->listed_all = established;
 	if (flow->backlog.packets)
 		m->slots[flow->tail].next = index;
 	else
@@ -59,21 +87,8 @@ static __always_inline void mn_push(struct mencius *m, u64 now, u32 at,
 	m->backlog.packets++;
 	m->backlog.bytes += len;
 	m->memory += mem;
-	if (established) {
-		fl_append(&m->hosts[flow->host].listed, mn_in_host(m), index);
-		fl_append(&m->listed, mn_in_all(m), index);
-	}
-}
-
-/* The packet does not go before those of other hosts any more. */
-static __always_inline void mn_unlist_from_all(struct mencius *m, u32 index)
-{
-	struct mn_slot *slot = &m->slots[index];
-
-	if (!slot->listed_all)
-		return;
-	slot->listed_all = false;
-	fl_unlink(&m->listed, mn_in_all(m), index);
+	if (established)
+		mn_list(m, flow->host, index);
 }
 
 /* The packet's flow is not established any more, or the packet leaves. */
@@ -86,7 +101,6 @@ static __always_inline void mn_unlist(struct mencius *m, u32 index)
 	slot->listed = false;
 	fl_unlink(&m->hosts[m->flows[slot->flow].host].listed, mn_in_host(m),
 		  index);
-	mn_unlist_from_all(m, index);
 }
 
 /* Takes the oldest packet of a flow that has one. */

@@ -150,14 +150,19 @@ static __always_inline void mn_charge(struct mn_member *member, u32 len)
 	member->deficit = (s32)max_t(s64, (s64)member->deficit - len, MN_LEAST);
 }
 
-/* As mn_charge(), but no debt is above @most for it. Returns the rest. */
-static __always_inline u32 mn_owe(struct mn_member *member, u32 len, s32 most)
+/*
+ * Bytes that @member has sent before its turns: what these have to pay for
+ * first.
+ */
+static __always_inline u32 mn_debt(const struct mn_turns *turns,
+				   const struct mn_member *member, u32 quantum)
 {
-	u32 room = (u32)max_t(s64, (s64)member->deficit + most, 0);
-	u32 paid = min(len, room);
+	u32 ahead = member->round - turns->round;
+	s64 paid = member->deficit;
 
-	member->deficit -= (s32)paid;
-	return len - paid;
+	if (ahead < MN_ROUNDS)
+		paid -= (s64)ahead * quantum;
+	return (u32)max_t(s64, -paid, 0);
 }
 
 /* @member, whose turn it is, has sent @len bytes. */

@@ -126,10 +126,8 @@ struct mn_backlog {
  * @mem:	bytes of memory
  * @next:	the flow's next packet, or the next free slot
  * @in_host:	neighbours among packets of the host's established flows
- * @in_all:	the same among those of all hosts
  * @flow:	its flow
- * @listed:	whether it is in that of its host
- * @listed_all:	and in that of all
+ * @listed:	whether it is among these
  */
 struct mn_slot {
 	void		*packet;
@@ -138,10 +136,8 @@ struct mn_slot {
 	u32		mem;
 	u32		next;
 	struct fl_links	in_host;
-	struct fl_links	in_all;
-	u32		flow : 30;
+	u32		flow : 31;
 	u32		listed : 1;
-	u32		listed_all : 1;
 };
 
 /**
@@ -180,6 +176,7 @@ struct mn_turns {
 /**
  * struct mn_rules - how a hold behaves
  * @low:	ns: no flow is held back for waits below this
+ * @stands:	ns: nor a flow that has waited for less itself
  * @high:	ns: the most that an established flow waits while others are
  * @rise:	ns in which the wait rises from @low to @high
  * @doubling:	ns in which the least share of the others doubles
@@ -189,6 +186,7 @@ struct mn_turns {
  */
 struct mn_rules {
 	u64	low;
+	u64	stands;
 	u64	high;
 	u64	rise;
 	u64	doubling;
@@ -233,8 +231,8 @@ struct mn_hold {
 };
 
 /**
- * struct mn_favour - for how much of the link's time a host's packets may go
- *	before other hosts beyond its turns
+ * struct mn_favour - for how much of a host's part of the link others may have
+ *	its turns
  * @left:	ns; below 0 if the last packet took more than there was
  * @at:		ns: when @left was brought up to date
  */
@@ -384,7 +382,9 @@ struct mn_flow {
  * @by_size:	neighbours among hosts with as much waiting
  * @listed:	packets of its established flows, by arrival
  * @hold:	within it
- * @favour:	beyond its turns
+ * @in_calm:	neighbours among hosts with such packets
+ * @calm:	whether it is among these
+ * @favour:	for others that have its turns
  * @turns:	of its flows
  * @sizes:	its flows by backlog
  * @size_list:	one more than its list of sizes; 0 for none
@@ -399,10 +399,12 @@ struct mn_host {
 	struct fl_links		by_size;
 	struct fl_list		listed;
 	struct mn_hold		hold;
+	struct fl_links		in_calm;
 	struct mn_favour	favour;
 	struct mn_turns		turns;
 	struct mn_sizes		sizes;
 	u8			size_list;
+	bool			calm;
 };
 
 /**
@@ -440,7 +442,9 @@ struct mencius_counts {
  * @free:	the first of those that are free again
  * @memory:	bytes of memory that packets take
  * @backlog:	the backlog
- * @listed:	packets of all established flows, by arrival
+ * @calm_hosts:	hosts with packets of established flows, as they are considered
+ * @before_turns: bytes that went before other hosts, less those that went by
+ *		turns since
  * @flow_table:	the table of flows
  * @host_table:	the table of hosts
  * @firsts:	flows whose packets go first
@@ -468,7 +472,8 @@ struct mencius {
 	u32			free;
 	u32			memory;
 	struct mn_backlog	backlog;
-	struct fl_list		listed;
+	struct fl_list		calm_hosts;
+	u32			before_turns;
 	struct ft_table		flow_table;
 	struct ft_table		host_table;
 	struct mn_firsts	firsts;

@@ -15,6 +15,7 @@ FULL_PACKET = 1514                                      # R2.3
 SILENCE = 250 * MS                                      # R2.9
 KB64 = 65536                                            # R2.10
 KB256 = 262144
+EIGHT_PACKETS = 8 * FULL_PACKET                         # R10.13
 
 IDLE, ESTABLISHED, OTHER = range(3)                     # standings, R9.6
 FLOW, OTHERS, LINK = range(3)                           # causes, R9.7
@@ -150,7 +151,7 @@ class Table:
         del self.order[entry]
         entry.forgotten()
 
-    def forget_idle(self, span, now):
+    def forget_idle(self, span, now, forget):
         """Forgets entries that were not active for a span and are idle (R4.24)."""
         for _ in range(8):
             if not self.order:
@@ -159,7 +160,7 @@ class Table:
             if elapsed(entry.activity, now) < span:
                 return
             if entry.place is None:
-                self.forget(entry)
+                forget(entry)
             else:
                 self.touch(entry, now)
 
@@ -232,6 +233,11 @@ class Turns:
         k = min(-member.deficit // quantum + 1, 63)
         member.deficit += k * quantum
         member.round = (self.current + k) % WORD
+
+    def debt(self, member, quantum):
+        """The bytes that a member has sent before its turns (R5.11)."""
+        ahead = (member.round - self.current) % WORD
+        return max((ahead * quantum if ahead < 64 else 0) - member.deficit, 0)
 
     def sent(self, member, length):
         """The next member has sent a packet (R5.8)."""
@@ -317,7 +323,7 @@ class GoFirst:
         self.lists = (OrderedDict(), OrderedDict())     # R7.6
         self.credits = [3028, 3028]                     # R7.8
 
-    def arrives(self, flow, length, pause):
+    def arrives(self, flow, length, pause, may):
         """A packet is about to be put into the queue of a flow (R7.2 to R7.6)."""
         if pause > SILENCE:                             # R7.2
             flow.come = flow.bucket = 0
@@ -330,7 +336,7 @@ class GoFirst:
                 return
             flow.bucket += length
             kind = SPARSE
-        if flow.go_first != flow.packets:               # R7.5
+        if not may or flow.go_first != flow.packets:    # R7.5
             return
         if flow.packets == 0:                           # R7.6
             flow.kind = kind
@@ -463,9 +469,9 @@ class Flow(Member):
         """Whether it is established (R9.1)."""
         return not self.guests and self.calm(now)
 
-    def keeps_place(self, now):
-        """Whether it keeps its place in a full set (R4.14)."""
-        return self.packets > 0 or self.calm(now) and not self.silent(now)
+    def keeps_place(self, part, now):
+        """Whether it keeps its place in a full set, where a host's part is so many (R4.14)."""
+        return self.packets > 0 or self.calm(now) and not self.silent(now) and self.host.known <= part
 
     def packet_came(self, now):
         """A packet is put into its queue (R9.3)."""
@@ -548,7 +554,7 @@ class Hold:
         return 16 * 2**w * (256 + p) // 256
 
     def account(self, length, established, parameters):
-        """A packet leaves (R10.17, R10.18)."""
+        """A packet leaves (R10.16, R10.17)."""
         q = 0 if self.between else parameters.part
         self.entitled = clamp(self.entitled + length * q // 256 - (length if established else 0), -FULL_PACKET, KB64)
         if self.on:
@@ -565,6 +571,7 @@ class Host(Member):
     def __init__(self, guests):
         super().__init__(guests)
         self.term = 0                                   # R4.8
+        self.listed = OrderedDict()                     # R10.2
         self.guest_flows = Flow(True)                   # R4.5
         self.standings = [0, 0, 0]                      # counts of flows, R10.3
 
@@ -573,7 +580,8 @@ class Host(Member):
         self.turns = Turns()
         self.hold = Hold(False, now)
         self.listed = OrderedDict()                     # R10.2
-        self.favour = 2 * S                             # R10.13
+        self.known = 0                                  # R4.14
+        self.favour = 2 * S                             # R10.14
         self.favour_time = now
         self.sizes = Sizes()
         turns_of_hosts.introduce(self)
@@ -584,7 +592,7 @@ class Host(Member):
         self.term = (self.term + 1) % WORD
 
     def find_favour(self, now):
-        """Finds the favour anew (R10.13)."""
+        """Finds the favour anew (R10.14)."""
         self.favour = min(self.favour + elapsed(self.favour_time, now) // 16, 2 * S)
         self.favour_time = now
 
@@ -592,16 +600,6 @@ class Host(Member):
         """Whether favour is left (R10.14)."""
         self.find_favour(now)
         return self.favour > 0
-
-    def went_first(self, length, pace, now):
-        """A packet went before other hosts by the hold between hosts (R10.15)."""
-        if pace.slow:
-            return
-        part = clamp(self.deficit + 30000, 0, length)
-        owe(self, part)
-        if part < length:
-            self.find_favour(now)
-            self.favour -= pace.time(length - part)
 
 
 # Section 12
@@ -712,7 +710,8 @@ class Mencius:
         self.go_first = GoFirst()
         self.pace = Pace(parameters)
         self.hold = Hold(True, 0)
-        self.listed = OrderedDict()                     # R10.2
+        self.calm_hosts = OrderedDict()                 # R10.2
+        self.before_turns = 0                           # R10.13
         self.standings = [0, 0, 0]                      # counts of hosts, R10.3
         self.sizes = Sizes()
         self.shaper = Shaper(parameters)
@@ -732,7 +731,7 @@ class Mencius:
                 self.flows.touch(flow, now)
                 self.hosts.touch(flow.host, now)
                 return flow
-            self.flows.forget(flow)                     # R4.12
+            self.forget_flow(flow)                      # R4.12
         host = self.find_host(host_hash, now)           # R4.13
         if row.guests.packets and row.guests.host is host:
             return row.guests
@@ -741,11 +740,13 @@ class Mencius:
         host.hold.born = self.hold.born = now           # R4.16
         flow = row.free()
         if flow is None:
-            flow = self.least_active([entry for entry in row.entries if not entry.keeps_place(now)])    # R4.14
+            part = 8 * len(self.flows.rows) // (len(self.hosts.order) + 1)      # R4.14
+            flow = self.least_active([entry for entry in row.entries if not entry.keeps_place(part, now)])
             if flow is not None:
-                self.flows.forget(flow)
+                self.forget_flow(flow)
         if flow is not None:                            # R4.15
             self.flows.use(flow, hash, now)
+            host.known += 1
             flow.begin(host, now)
             flow.look_up_done(provisional, now)
             return flow
@@ -753,6 +754,12 @@ class Mencius:
             row.guests.begin(host, now)
             return row.guests
         return host.guest_flows
+
+    def forget_flow(self, flow):
+        """A flow is forgotten (R4.6); its host knows one less (R4.14)."""
+        if flow.has_host():
+            flow.host.known -= 1
+        self.flows.forget(flow)
 
     def least_active(self, entries):
         """The entry with the earliest time of activity, or None (R4.14, R4.19)."""
@@ -793,6 +800,9 @@ class Mencius:
         host = self.find_host(host_hash, now)
         flow.look_up_done(provisional, now)
         if host is not flow.host or not flow.has_host():
+            if flow.has_host():
+                flow.host.known -= 1
+            host.known += 1
             flow.become_of(host)
 
     # Section 9: standing and cause
@@ -824,28 +834,40 @@ class Mencius:
     # Section 10: which packet is examined
 
     def unlist(self, packet):
-        """Takes a packet out of both lists (R10.2)."""
+        """Takes a packet out of the list of its host (R10.2)."""
         packet.flow.host.listed.pop(packet, None)
-        self.listed.pop(packet, None)
 
-    def examined_flow(self, listed, between, now):
-        """The examined flow of a list, or None (R10.4, R10.5)."""
-        for _ in range(64):
-            if not listed:
+    def examined_flow(self, host):
+        """The examined flow of a host, or None (R10.4)."""
+        for _ in range(16):
+            if not host.listed:
                 return None
-            packet = first_of(listed)
-            flow = packet.flow
-            if flow.standing != ESTABLISHED:
-                self.unlist(packet)
-            elif between and not self.pace.slow and not flow.host.has_favour(now):
-                del listed[packet]
-            else:
-                return flow
+            packet = first_of(host.listed)
+            if packet.flow.standing == ESTABLISHED:
+                return packet.flow
+            self.unlist(packet)
         return None
 
-    def before_other_hosts(self, now):
-        """The flow that goes before other hosts, or None."""
-        flow = self.examined_flow(self.listed, True, now)
+    def examined_between(self, now):
+        """The examined flow between hosts, or None (R10.5)."""
+        found = None
+        for _ in range(4):
+            if not self.calm_hosts:
+                break
+            host = first_of(self.calm_hosts)
+            flow = self.examined_flow(host)
+            del self.calm_hosts[host]
+            if host.listed:
+                self.calm_hosts[host] = None
+            if flow is not None:
+                found = flow
+                if flow.wait(now) >= self.pace.low:
+                    break
+        return found
+
+    def for_other_hosts(self, now):
+        """The flow that other hosts are held back for, or None."""
+        flow = self.examined_between(now)
         if flow is None:                                # R10.6
             return None
         rests = self.standings[OTHER] == (flow.host.standings[OTHER] > 0)       # R10.8
@@ -853,9 +875,9 @@ class Mencius:
                                    self.pace, self.parameters, now)
         return flow if before else None
 
-    def before_other_flows(self, host, now):
-        """The flow that goes before others of its host, or None."""
-        flow = self.examined_flow(host.listed, False, now)
+    def for_other_flows(self, host, now):
+        """The flow that others of its host are held back for, or None."""
+        flow = self.examined_flow(host)
         if flow is None:                                # R10.6
             return None
         rests = host.standings[OTHER] == 0              # R10.8
@@ -863,8 +885,29 @@ class Mencius:
                                    self.pace, self.parameters, now)
         return flow if before else None
 
+    def stands(self, flow, least, now):
+        """Whether a flow stands, whose turn may be lent (R11.2)."""
+        return flow.standing != ESTABLISHED and flow.wait(now) >= least
+
+    def may_owe(self, host):
+        """Whether packets of a host may go before its turns (R10.13)."""
+        return self.turns.debt(host, self.parameters.quantum) < EIGHT_PACKETS
+
+    def lends(self, host, other, now):
+        """How a host lends its turn to another one, or None (R11.3)."""
+        if self.pace.slow:
+            return "turn"
+        if self.before_turns < EIGHT_PACKETS and self.may_owe(other):
+            return "passage"
+        return "favour" if host.has_favour(now) else None
+
+    def turn_used(self, host, length):
+        """A packet left in the turn of a host (R11.4)."""
+        self.turns.sent(host, length)
+        self.before_turns = max(self.before_turns - length, 0)
+
     def account(self, flow, length):
-        """The holds account for a packet (R10.16)."""
+        """The holds account for a packet (R10.15)."""
         established = flow.standing == ESTABLISHED
         if not established or flow.host.standings[OTHER]:
             flow.host.hold.account(length, established, self.parameters)
@@ -919,17 +962,21 @@ class Mencius:
         """Chooses a packet and takes it (R11.1); returns it and those dropped before it."""
         parameters = self.parameters
         kind = self.go_first.chosen()
-        before = host = None
+        host = turn = lends = None
         if kind is not None:
             flow = first_of(self.go_first.lists[kind])
         else:
-            before = flow = self.before_other_hosts(now)
-            if flow is None:
-                host = self.turns.next(parameters.quantum)
-                flow = before = self.before_other_flows(host, now)
-                if flow is None:
-                    flow = host.turns.next(parameters.quantum)
-        cause = self.cause(flow)                        # R11.4
+            other = self.for_other_hosts(now)
+            host = self.turns.next(parameters.quantum)
+            flow = self.for_other_flows(host, now)
+            turn = host.turns.next(parameters.quantum)
+            if flow is None or not self.stands(turn, self.pace.low // 4, now):
+                flow = turn
+            if other is not None and other.host is not host and self.stands(flow, self.pace.low, now):
+                lends = self.lends(host, other.host, now)
+                if lends is not None:
+                    flow = other
+        cause = self.cause(flow)                        # R11.6
         packet, dropped, told = self.take_and_judge(flow, cause, now)
         if told and cause != OTHERS:
             flow.told(now)
@@ -938,15 +985,20 @@ class Mencius:
         self.go_first.left(flow, len(dropped) + 1)
         self.update_sizes(flow)
         self.find_standing(flow, now)
+        hosts = self.standings[ESTABLISHED] + self.standings[OTHER]
         if kind is not None:                            # R7.10
             owe(flow, packet.length)
             owe(flow.host, packet.length)
-        elif host is None:
-            flow.host.went_first(packet.length, self.pace, now)
-        else:                                           # R11.2
-            self.turns.sent(host, packet.length)
-            if before is None:
-                host.turns.sent(flow, packet.length)
+        elif lends == "passage":                        # R11.4
+            self.before_turns += packet.length
+            owe(flow.host, packet.length)
+        else:
+            self.turn_used(host, packet.length)
+            if lends == "favour":
+                host.find_favour(now)
+                host.favour -= self.pace.time(packet.length) * hosts
+            if lends is None:
+                host.turns.sent(turn, packet.length)
         self.go_first.account(packet.length, kind)
         return packet, dropped
 
@@ -996,8 +1048,8 @@ class Mencius:
         """A packet arrives (R14.1)."""
         if self.packets == 0:
             self.shaper.arrives_at_empty(now)
-        self.flows.forget_idle(5 * S, now)              # R4.24
-        self.hosts.forget_idle(20 * S, now)
+        self.flows.forget_idle(5 * S, now, self.forget_flow)    # R4.24
+        self.hosts.forget_idle(20 * S, now, self.hosts.forget)
         hosts = self.parameters.hosts                   # R4.17
         host_hash = source if hosts == HOSTS_SOURCE else destination if hosts == HOSTS_DESTINATION else 0
         flow = self.find_flow(hash, host_hash, provisional, now)
@@ -1007,7 +1059,7 @@ class Mencius:
         pause = elapsed(flow.last, now)                 # R7.2
         flow.packet_came(now)
         established = flow.established(now)
-        self.go_first.arrives(flow, packet.length, pause)
+        self.go_first.arrives(flow, packet.length, pause, self.may_owe(flow.host))
         packet.flow = flow
         flow.queue.append(packet)
         for place in (flow, flow.host, self):
@@ -1016,7 +1068,7 @@ class Mencius:
         self.memory += packet.memory
         if established:                                 # R10.2
             flow.host.listed[packet] = None
-            self.listed[packet] = None
+            self.calm_hosts.setdefault(flow.host)
         self.update_sizes(flow)
         self.find_standing(flow, now)
         flow.host.turns.join(flow, self.parameters.quantum)

@@ -41,6 +41,7 @@ pub(crate) struct FlowTable {
     sets: usize,
     by_activity: List,
     nodes: Nodes,
+    active: usize,
     shared: u64,
 }
 
@@ -54,6 +55,7 @@ impl FlowTable {
             sets,
             by_activity: List::default(),
             nodes: Nodes::with_len(len),
+            active: 0,
             shared: 0,
         }
     }
@@ -157,6 +159,7 @@ impl FlowTable {
             last_active: now,
         };
         self.nodes.push_back(&mut self.by_activity, flow as u32);
+        self.active += 1;
     }
 
     /// The flow that has been inactive longest in the set of `hash`, which is full, among those that
@@ -207,6 +210,12 @@ impl FlowTable {
     pub(crate) fn forget(&mut self, flow: usize) {
         self.entries[flow].used = false;
         self.nodes.remove(&mut self.by_activity, flow as u32);
+        self.active -= 1;
+    }
+
+    /// Number of active flows.
+    pub(crate) const fn active_count(&self) -> usize {
+        self.active
     }
 
     /// All active flows.

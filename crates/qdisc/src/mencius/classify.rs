@@ -78,15 +78,17 @@ impl<P> Mencius<P> {
 
     /// A place for the flow with `hash`, if there is one. In a full set it is that of the flow which
     /// has been inactive longest and has nothing waiting. An established flow keeps its place unless
-    /// it is silent.
+    /// it is silent, or its host has more than its part of all places.
     fn place_for(&mut self, now: Instant, hash: u32) -> Option<usize> {
         if let Some(flow) = self.flow_table.free_way(hash) {
             return Some(flow);
         }
-        let flows = &self.flows;
+        let (flows, hosts) = (&self.flows, &self.hosts);
+        let part = self.flow_table.ways() / (self.host_table.active_count() + 1);
         let keeps = |flow: usize| {
             let Flow { queue, calm, .. } = &flows[flow];
-            !queue.is_empty() || calm.established(now) && !calm.is_silent(now)
+            let is_within = || hosts[flows[flow].host].known as usize <= part;
+            !queue.is_empty() || calm.established(now) && !calm.is_silent(now) && is_within()
         };
         let flow = self.flow_table.inactive_longest(hash, keeps)?;
         self.forget(flow);

@@ -1,10 +1,9 @@
-//! The favour of a host: for how much of the link's time its packets may go before other hosts beyond
-//! its turns.
+//! The favour of a host: for how much of its own part of the link others may have its turns.
 //!
-//! What goes before other hosts comes off the turns of its host (`turns.rs`), and what is more than
-//! these comes off its favour: at most [`MOST`] at once, which a call needs to slow down, and a
-//! sixteenth of the time. So whatever a host does, with flows that begin, that imitate a call, or that
-//! take over from one another, in any time `t` it gets no more than its turns and `MOST + t / 16`.
+//! Calls of other hosts, which need a moment to slow down when it comes, have turns of it beyond what they
+//! pay back with their own: at most [`MOST`] of its part at once, and a sixteenth of the time. So
+//! whatever others do, however many they are, in any time `t` a host has its turns for
+//! `15 / 16 t - MOST`.
 
 use units::{Duration, Instant};
 
@@ -30,7 +29,7 @@ impl Favour {
         }
     }
 
-    /// A packet that takes `time` on the link goes before other hosts, beyond the turns of its own.
+    /// A packet of another host that takes `time` of this one's part goes in its turn.
     pub(super) fn spend(&mut self, now: Instant, time: Duration) {
         self.grow(now);
         self.left = self.left.saturating_sub_unsigned(time.as_nanos());

@@ -52,6 +52,8 @@ pub(super) struct Came {
     pub(super) len: u32,
     /// Packets of its flow that wait.
     pub(super) before: u32,
+    /// Whether its host may send any before its turns.
+    pub(super) may: bool,
 }
 
 impl Begun {
@@ -95,7 +97,7 @@ impl Firsts {
             return;
         };
         // Behind others it does not: the queue of a flow keeps its order.
-        if came.before != begun.waiting {
+        if !came.may || came.before != begun.waiting {
             return;
         }
         if begun.waiting == 0 {
@@ -144,6 +146,7 @@ mod tests {
             pause: Duration::from_millis(pause),
             len,
             before,
+            may: true,
         }
     }
 

@@ -41,6 +41,8 @@ const OLDEST: Duration = Duration::from_secs(30);
 pub(super) struct Rules {
     /// Other flows are not held back for waits below this.
     pub(super) low: Duration,
+    /// Only those are that have waited for so long themselves.
+    pub(super) stands: Duration,
     /// The most that an established flow waits while others are held back.
     pub(super) high: Duration,
     /// In this time the wait rises from `low` to `high`.
@@ -110,8 +112,8 @@ impl Hold {
         self.on
     }
 
-    /// Whether a packet of an established flow, the one that has waited longest and for `wait`, goes
-    /// before all others.
+    /// Whether a packet of an established flow, the one that has waited longest and for `wait`, may have
+    /// a turn of others.
     pub(super) fn serves(
         &mut self,
         now: Instant,
@@ -217,6 +219,7 @@ mod tests {
 
     const RULES: Rules = Rules {
         low: Duration::from_millis(20),
+        stands: Duration::from_millis(5),
         high: Duration::from_millis(100),
         rise: Duration::from_millis(400),
         part: 128,

@@ -17,6 +17,7 @@
 mod aqm;
 mod by_size;
 mod calm;
+mod calm_hosts;
 mod classify;
 mod favour;
 mod firsts;
@@ -39,6 +40,7 @@ use crate::shaper::{Framing, Pace as Rate, Shaper};
 use crate::{Backlog, Discipline, DropReason, Env, Observer, Packet, Qdisc};
 use by_size::BySize;
 use calm::Calm;
+use calm_hosts::CalmHosts;
 use favour::Favour;
 use firsts::{Begun, Came, Firsts};
 use hold::{Hold, Rules};
@@ -55,6 +57,9 @@ use units::{Duration, Instant, Refusal};
 const FLOWS_OF_HOST: u32 = 8;
 /// Number of full packets that are a short queue on a slow link.
 const SHORT: u64 = 8;
+/// The turn of a flow goes to an established one of its host if its packet has waited for a part of
+/// `low`: one in so many.
+const STANDING: u64 = 4;
 /// Final number of bytes of a host's other flows per 256 of its established ones.
 const EDGE: i64 = 160;
 /// Final share of other hosts: so many of 256 parts of their fair share.
@@ -152,6 +157,9 @@ pub struct Mencius<P> {
     host_sizes: Nodes,
     by_size: BySize,
     hold: Hold,
+    calm_hosts: CalmHosts,
+    /// Bytes that went before other hosts, less those that went by turns since.
+    before_turns: u32,
     /// Hosts with established flows that wait, and hosts with others.
     own: u32,
     others: u32,
@@ -206,6 +214,8 @@ impl<P> Mencius<P> {
             host_sizes: Nodes::with_len(hosts),
             by_size: BySize::default(),
             hold: Hold::new(begun),
+            calm_hosts: CalmHosts::new(hosts),
+            before_turns: 0,
             own: 0,
             others: 0,
             pace: Pace::new(),
@@ -272,6 +282,7 @@ impl MenciusParams {
         let low = self.low.max(full * SHORT);
         let within = Rules {
             low,
+            stands: low / STANDING,
             high: self.hold.max(self.low) + low.saturating_sub(self.low),
             rise: self.rise,
             part: i64::from(self.part),
@@ -280,6 +291,7 @@ impl MenciusParams {
             edge: EDGE,
         };
         let between = Rules {
+            stands: low,
             part: 0,
             of_fair: BETWEEN,
             edge: i64::MAX,
@@ -320,8 +332,9 @@ impl<P: Send> Qdisc<P> for Mencius<P> {
         if !self.make_room(now, packet.len, observer) {
             return observer.dropped(now, packet, DropReason::Tail);
         }
+        let at = self.flows[flow].host;
+        let may = self.may_owe(at);
         let state = &mut self.flows[flow];
-        let at = state.host;
         let host = &mut self.hosts[at];
         let pause = state.calm.arrived(now);
         let established = !self.flow_table.are_guests(flow) && state.calm.established(now);
@@ -330,9 +343,13 @@ impl<P: Send> Qdisc<P> for Mencius<P> {
             pause,
             len: packet.len,
             before: before.packets,
+            may,
         };
         self.firsts.came((flow, &mut state.begun), came);
         let list = established.then_some(&mut host.listed);
+        if established {
+            self.calm_hosts.join(at);
+        }
         let queue = (flow, &mut state.queue);
         self.store.push(now, queue, list, packet);
         self.resize(flow, before);

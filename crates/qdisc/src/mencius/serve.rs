@@ -1,4 +1,8 @@
-//! Which packet is sent next: holds first, and then turns.
+//! Which packet is sent next: that of the turn, unless an established flow has it instead.
+//!
+//! A hold does not go before turns. It takes the turn of a flow or a host that stands: the packet that would
+//! go is of no established flow, and has waited for a while itself. So who stays below its share is
+//! served as if nobody were held back.
 
 use super::aqm::{OfFlow, Telling};
 use super::calm::{Cause, Wait};
@@ -8,12 +12,27 @@ use crate::{Observer, Packet};
 use units::{Duration, Instant};
 
 /// At most so many packets of flows that are no longer established are skipped for a packet.
-const SKIPS: u32 = 64;
-/// Bytes that a host may owe for packets that went before those of other hosts.
-const OWED: i32 = 30_000;
+const SKIPS: u32 = 16;
+/// Hosts that are considered for a packet that goes before other hosts.
+const HOSTS: u32 = 4;
+/// Bytes that a host may owe for packets that went before its turns, and all together for those that went
+/// before other hosts: eight full packets.
+pub(super) const OWED: u32 = 8 * 1514;
 /// An established flow is signalled above this wait if packets of no other flow wait: a radio link
 /// that pauses causes that much.
 const ALONE: Duration = Duration::from_millis(250);
+
+/// How a host lets a packet of another one go in its turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Lends {
+    /// It keeps its turn. The packet comes off the turns of the other host, which would have them in
+    /// addition otherwise, so that a call near its fair share would not notice that others came.
+    Passage,
+    /// It loses its turn, and so much of its favour.
+    Favour,
+    /// It loses its turn.
+    Turn,
+}
 
 impl Host {
     const fn rivals(&self) -> Rivals {
@@ -50,26 +69,76 @@ impl<P> Mencius<P> {
         now: Instant,
         observer: &mut dyn Observer<P>,
     ) -> Option<(usize, Packet<P>)> {
-        if let Some(flow) = self.of_held_hosts(now) {
-            let packet = self.send(now, flow, observer)?;
-            self.owe(now, self.flows[flow].host, packet.len);
-            return Some((flow, packet));
+        let held = self.of_held_hosts(now);
+        let host = self.turns.next(&mut self.host_turns, self.params.quantum)?;
+        let (turn, flow) = self.of_host(now, host)?;
+        if let Some(other) = held
+            && self.flows[other].host != host
+            && self.stands(now, flow, self.between.stands)
+            && let Some(lends) = self.lends(now, host, self.flows[other].host)
+        {
+            let packet = self.send(now, other, observer)?;
+            self.lent(now, lends, (host, self.flows[other].host), packet.len);
+            return Some((other, packet));
         }
-        let quantum = self.params.quantum;
-        let host = self.turns.next(&mut self.host_turns, quantum)?;
+        let packet = self.send(now, flow, observer)?;
+        let turns = &mut self.hosts[host].turns;
+        turns.sent(&mut self.flow_turns, turn, packet.len);
+        self.turn_of_host(host, packet.len);
+        Some((flow, packet))
+    }
+
+    /// The flow of `host` whose turn it is, and the one that has it.
+    fn of_host(&mut self, now: Instant, host: usize) -> Option<(usize, usize)> {
         let held = self.of_held_flows(now, host);
         let turns = &mut self.hosts[host].turns;
-        let flow = match held {
-            Some(flow) => flow,
-            None => turns.next(&mut self.flow_turns, quantum)?,
-        };
-        let packet = self.send(now, flow, observer)?;
-        if held.is_none() {
-            let turns = &mut self.hosts[host].turns;
-            turns.sent(&mut self.flow_turns, flow, packet.len);
+        let turn = turns.next(&mut self.flow_turns, self.params.quantum)?;
+        let flow = held.filter(|_| self.stands(now, turn, self.within.stands));
+        Some((turn, flow.unwrap_or(turn)))
+    }
+
+    /// Whether `flow`, whose turn it is, is held back for established ones.
+    fn stands(&self, now: Instant, flow: usize, least: Duration) -> bool {
+        let state = &self.flows[flow];
+        let came = self.store.oldest(&state.queue);
+        state.standing != Standing::Established && came.is_some_and(|came| now.since(came) >= least)
+    }
+
+    /// How `host`, whose turn it is, lets a packet of `other` go, if it does.
+    fn lends(&mut self, now: Instant, host: usize, other: usize) -> Option<Lends> {
+        if self.is_slow() {
+            return Some(Lends::Turn);
         }
-        self.turns.sent(&mut self.host_turns, host, packet.len);
-        Some((flow, packet))
+        if self.before_turns < OWED && self.may_owe(other) {
+            return Some(Lends::Passage);
+        }
+        let spent = self.hosts[host].favour.is_spent(now);
+        (!spent).then_some(Lends::Favour)
+    }
+
+    /// Whether packets of `host` may go before its turns.
+    pub(super) fn may_owe(&self, host: usize) -> bool {
+        let quantum = self.params.quantum;
+        self.turns.debt(&self.host_turns, host, quantum) < OWED
+    }
+
+    /// `host` let a packet of `len` bytes of `other` go.
+    fn lent(&mut self, now: Instant, lends: Lends, (host, other): (usize, usize), len: u32) {
+        if lends == Lends::Passage {
+            self.before_turns += len;
+            return self.host_turns.charge(other, len);
+        }
+        self.turn_of_host(host, len);
+        if lends == Lends::Favour {
+            let time = self.pace.time_of(len) * u64::from(self.own + self.others);
+            self.hosts[host].favour.spend(now, time);
+        }
+    }
+
+    /// A packet of `len` bytes was sent in the turn of `host`.
+    fn turn_of_host(&mut self, host: usize, len: u32) {
+        self.turns.sent(&mut self.host_turns, host, len);
+        self.before_turns = self.before_turns.saturating_sub(len);
     }
 
     /// `flow` may have run empty, and its host, too.
@@ -86,13 +155,12 @@ impl<P> Mencius<P> {
         }
     }
 
-    /// The flow that goes before those of all other hosts, if there is one.
+    /// The flow that other hosts are held back for, if there is one.
     fn of_held_hosts(&mut self, now: Instant) -> Option<usize> {
-        let flow = self.longest_waiting(now)?;
+        let (flow, wait) = self.considered(now)?;
         let host = &self.hosts[self.flows[flow].host];
         // Other flows of its own host are no rivals of a host.
         let others = self.others - u32::from(host.others > 0);
-        let wait = now.since(self.store.oldest(&self.flows[flow].queue)?);
         let rivals = Rivals {
             own: self.own,
             others: self.others,
@@ -105,22 +173,8 @@ impl<P> Mencius<P> {
         held.then_some(flow)
     }
 
-    /// A packet of `host` went before all others: it comes off the turns of its host, which would
-    /// have them in addition otherwise, so that a call near its fair share would not notice that
-    /// others came; and, beyond those, off its favour.
-    fn owe(&mut self, now: Instant, host: usize, len: u32) {
-        if self.is_slow() {
-            return;
-        }
-        let unpaid = self.host_turns.owe(host, len, OWED);
-        if unpaid > 0 {
-            let time = self.pace.time_of(unpaid);
-            self.hosts[host].favour.spend(now, time);
-        }
-    }
-
-    /// Whether `low` is the time of packets. Nothing is owed then: a call stalls on such a link if a
-    /// few packets have to wait.
+    /// Whether `low` is the time of packets. Turns are lent without a limit then, but for the hold's own:
+    /// a call stalls on such a link if a few packets have to wait.
     fn is_slow(&self) -> bool {
         self.between.low > self.params.low
     }
@@ -152,23 +206,23 @@ impl<P> Mencius<P> {
         None
     }
 
-    /// The established flow that has waited longest of those whose hosts have favour left; none where
-    /// too many packets of others would have to be skipped.
-    fn longest_waiting(&mut self, now: Instant) -> Option<usize> {
-        let slow = self.is_slow();
-        for _ in 0..SKIPS {
-            let (packet, flow) = self.store.front_of_all()?;
-            let state = &self.flows[flow];
-            let host = &mut self.hosts[state.host];
-            if state.standing != Standing::Established {
-                self.store.unlist(packet, &mut host.listed);
-            } else if !slow && host.favour.is_spent(now) {
-                self.store.unlist_from_all(packet);
-            } else {
-                return Some(flow);
+    /// The established flow of the next host in turn that has waited for `low`, and its wait; or of the
+    /// last host considered.
+    fn considered(&mut self, now: Instant) -> Option<(usize, Duration)> {
+        let mut found = None;
+        for _ in 0..HOSTS {
+            let host = self.calm_hosts.first()?;
+            let flow = self.longest_waiting_in(host);
+            let listed = self.store.front(&self.hosts[host].listed).is_some();
+            self.calm_hosts.considered(host, listed);
+            let Some(flow) = flow else { continue };
+            let wait = now.since(self.store.oldest(&self.flows[flow].queue)?);
+            found = Some((flow, wait));
+            if wait >= self.between.low {
+                break;
             }
         }
-        None
+        found
     }
 
     /// Takes the next packet of `flow`, which has one, through its AQM, which never drops a flow's

@@ -1,5 +1,5 @@
 //! Packets in the queues of flows; those of established flows also in the order of their arrival, by
-//! host and among all, so that the one that has waited longest need not be searched.
+//! host, so that the one that has waited longest need not be searched.
 
 use crate::list::{List, Nodes};
 use crate::pool::{Fifo, Pool};
@@ -10,9 +10,8 @@ use units::Instant;
 #[derive(Debug, Clone, Copy)]
 struct Place {
     flow: u32,
-    /// Whether it is in the list of its host, and in that of all.
+    /// Whether it is in the list of its host.
     listed: bool,
-    in_all: bool,
 }
 
 /// Packets of the established flows of a host, in the order of their arrival.
@@ -25,8 +24,6 @@ pub(super) struct Store<P> {
     pool: Pool<P>,
     places: Vec<Place>,
     in_host: Nodes,
-    in_all: Nodes,
-    all: List,
     backlog: Backlog,
 }
 
@@ -37,8 +34,6 @@ impl<P> Store<P> {
             pool: Pool::new(),
             places: Vec::new(),
             in_host: Nodes::default(),
-            in_all: Nodes::default(),
-            all: List::default(),
             backlog: Backlog::default(),
         }
     }
@@ -63,19 +58,16 @@ impl<P> Store<P> {
         let place = Place {
             flow: flow as u32,
             listed: list.is_some(),
-            in_all: list.is_some(),
         };
         match self.places.get_mut(index as usize) {
             Some(known) => *known = place,
             None => {
                 self.places.push(place);
                 self.in_host.grow();
-                self.in_all.grow();
             }
         }
         if let Some(list) = list {
             self.in_host.push_back(&mut list.0, index);
-            self.in_all.push_back(&mut self.all, index);
         }
     }
 
@@ -85,10 +77,7 @@ impl<P> Store<P> {
     pub(super) fn pop(&mut self, queue: &mut Fifo, list: &mut Listed) -> Option<Packet<P>> {
         let index = queue.head();
         let packet = self.pool.pop(queue)?;
-        let place = &self.places[index as usize];
-        if place.listed || place.in_all {
-            self.unlist(index, list);
-        }
+        self.unlist(index, list);
         self.backlog.remove(packet.len);
         Some(packet)
     }
@@ -100,15 +89,7 @@ impl<P> Store<P> {
 
     /// The oldest packet in the list of a host, and its flow.
     pub(super) fn front(&self, list: &Listed) -> Option<(u32, usize)> {
-        self.with_flow(list.0.head())
-    }
-
-    /// The oldest packet in any list, and its flow.
-    pub(super) fn front_of_all(&self) -> Option<(u32, usize)> {
-        self.with_flow(self.all.head())
-    }
-
-    fn with_flow(&self, index: u32) -> Option<(u32, usize)> {
+        let index = list.0.head();
         let place = self.places.get(index as usize)?;
         Some((index, place.flow as usize))
     }
@@ -117,14 +98,6 @@ impl<P> Store<P> {
     pub(super) fn unlist(&mut self, index: u32, list: &mut Listed) {
         if std::mem::take(&mut self.places[index as usize].listed) {
             self.in_host.remove(&mut list.0, index);
-        }
-        self.unlist_from_all(index);
-    }
-
-    /// The packet does not go before those of other hosts any more.
-    pub(super) fn unlist_from_all(&mut self, index: u32) {
-        if std::mem::take(&mut self.places[index as usize].in_all) {
-            self.in_all.remove(&mut self.all, index);
         }
     }
 }

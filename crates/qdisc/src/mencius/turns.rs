@@ -78,15 +78,6 @@ impl Members {
         state.deficit = state.deficit.saturating_sub_unsigned(len);
     }
 
-    /// As [`charge`](Members::charge), but no debt is above `most` for it. Returns the rest.
-    pub(super) fn owe(&mut self, member: usize, len: u32, most: i32) -> u32 {
-        let state = &mut self.members[member];
-        let room = state.deficit.saturating_add(most).max(0).unsigned_abs();
-        let paid = len.min(room);
-        state.deficit = state.deficit.saturating_sub_unsigned(paid);
-        len - paid
-    }
-
     /// Whether `member` has no packets.
     pub(super) fn is_idle(&self, member: usize) -> bool {
         self.members[member].place == Place::Idle
@@ -127,6 +118,16 @@ impl Turns {
         state.deficit = quantum as i32;
         state.place = Place::New;
         members.nodes.push_back(&mut self.new, member as u32);
+    }
+
+    /// Bytes that `member` has sent before its turns: what these have to pay for first.
+    pub(super) fn debt(&self, members: &Members, member: usize, quantum: u32) -> u32 {
+        let Member { deficit, round, .. } = members.members[member];
+        let rounds = match round.wrapping_sub(self.round) {
+            ahead if ahead < ROUNDS => ahead,
+            _ => 0,
+        };
+        (rounds * quantum).saturating_add_signed(deficit.saturating_neg())
     }
 
     /// The member whose turn it is, if any has something to send. It keeps its turn until it has
