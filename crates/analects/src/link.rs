@@ -211,6 +211,9 @@ fn described(done: &Done) -> String {
             counts.lost,
         );
     }
+    if !done.ipv6 {
+        text += "this host has IPv6 switched off (net.ipv6.conf.default.disable_ipv6): the link had IPv4 alone\n";
+    }
     let late = late_us(done, 0.99);
     if late > live::BELIEVED_US || done.missed > 0 {
         text += &format!(
@@ -235,6 +238,7 @@ fn as_json(done: &Done) -> serde_json::Value {
         "seconds": done.seconds,
         "processor_seconds": done.processor_seconds,
         "status": done.status,
+        "ipv6": done.ipv6,
         "down": way(&done.down),
         "up": way(&done.up),
         "missed": done.missed,

@@ -61,6 +61,8 @@ pub struct Setup {
 pub struct Done {
     /// How the command ended, as a shell has it: its status, or 128 and the signal that ended it.
     pub status: u8,
+    /// Whether the link had IPv6, which the host may have switched off.
+    pub ipv6: bool,
     /// How long it ran, seconds.
     pub seconds: f64,
     /// The processor's time that this process took, seconds.
@@ -91,8 +93,9 @@ pub fn run(setup: Setup) -> Result<Done, Error> {
         pair,
         inside: false,
     };
-    devices::configure(addresses, setup.burst)?;
-    let (inside, near) = Inside::make(addresses.other(), setup.burst, setup.internet)?;
+    let ipv6 = devices::has_ipv6(pair);
+    devices::configure(addresses, setup.burst, ipv6)?;
+    let (inside, near) = Inside::make(addresses.other(), setup.burst, setup.internet, ipv6)?;
     let far = setup.far.as_deref();
     let far = far.map(|line| Far::run(line, pair)).transpose()?;
     let child = inside.run(&setup.command)?;
@@ -120,6 +123,7 @@ pub fn run(setup: Setup) -> Result<Done, Error> {
     drop(far);
     Ok(Done {
         status,
+        ipv6,
         seconds: bridge.clock.now().as_secs_f64(),
         processor_seconds: processor_seconds(),
         down: bridge.down.counts().clone(),
