@@ -77,6 +77,15 @@ link --rtt 40ms -- ping -6 -c 10 -i 0.1 fd61:6e61:6c65:6374::1 || fail "ping ove
 between "round trip over IPv6" "$(least)" 40.0 41.0
 passed "the round trip is that of the model, IPv4 and IPv6"
 
+# Many servers have IPv6 switched off.
+unshare -n sh -c 'ip link set lo up
+    for which in all default; do echo 1 >/proc/sys/net/ipv6/conf/$which/disable_ipv6; done
+    exec "$0" link --rtt 40ms --json "$1" -- ping -c 5 -i 0.1 100.64.0.1' \
+    "$analects" "$work/json" >"$work/out" 2>"$work/err" || fail "a host without IPv6"
+grep -q 'IPv6 switched off (net.ipv6.conf.default.disable_ipv6)' "$work/err" || fail "no word on IPv6"
+grep -q '"ipv6": false' "$work/json" || fail "JSON does not say that there was no IPv6"
+passed "a host with IPv6 switched off has a link of IPv4, and is told so"
+
 # The MTU is 1500: 20 bytes of IP, 8 of ICMP. A segment that is too long causes an error.
 link -- ping -c 1 -M do -s 1472 $near || fail "a packet of 1500 bytes"
 if link -- ping -c 1 -M do -s 1473 $near; then fail "a packet of 1501 bytes passes"; fi

@@ -207,6 +207,15 @@ fn described(done: &Done) -> String {
             counts.lost,
         );
     }
+    if done.far != "100.64.0.1" {
+        text += &format!(
+            "the far side was {}, since this host has 100.64.0.1 elsewhere\n",
+            done.far
+        );
+    }
+    if !done.ipv6 {
+        text += "this host has IPv6 switched off (net.ipv6.conf.default.disable_ipv6): the link had IPv4 alone\n";
+    }
     let late = late_us(done, 0.99);
     if late > live::BELIEVED_US || done.missed > 0 {
         text += &format!(
@@ -231,6 +240,8 @@ fn as_json(done: &Done) -> serde_json::Value {
         "seconds": done.seconds,
         "processor_seconds": done.processor_seconds,
         "status": done.status,
+        "far": done.far,
+        "ipv6": done.ipv6,
         "down": way(&done.down),
         "up": way(&done.up),
         "missed": done.missed,

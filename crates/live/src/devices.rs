@@ -112,12 +112,19 @@ fn exists(name: &str) -> bool {
     names.any(|(found, _)| found.trim() == name)
 }
 
-/// Gives a device its addresses and brings it up, in this thread's network namespace. `burst` is
-/// the largest size of a packet that is still to be cut into segments.
+/// Whether the device of a pair can have IPv6, in this thread's network namespace: a kernel may lack it, and
+/// many hosts have it switched off by sysctl.
+pub fn has_ipv6(pair: u8) -> bool {
+    let setting = format!("/proc/sys/net/ipv6/conf/{}/disable_ipv6", name(pair));
+    std::fs::read_to_string(setting).is_ok_and(|value| value.trim() == "0")
+}
+
+/// Gives a device its addresses, of IPv4 alone if not `ipv6`, and brings it up, in this thread's network
+/// namespace. `burst` is the largest size of a packet that is still to be cut into segments.
 ///
 /// # Errors
 /// If `ip` cannot be run, or refuses.
-pub fn configure(addresses: Addresses, burst: u32) -> Result<(), Error> {
+pub fn configure(addresses: Addresses, burst: u32, ipv6: bool) -> Result<(), Error> {
     let name = name(addresses.pair);
     let [v4, v6] = addresses.both();
     let segments = (burst / 1500).clamp(1, 64);
@@ -126,12 +133,16 @@ pub fn configure(addresses: Addresses, burst: u32) -> Result<(), Error> {
         "link set dev {name} mtu 1500 txqueuelen 1000 gso_max_size {size} gso_max_segs {segments} up"
     ))?;
     ip(&format!("address add {v4}/30 dev {name}"))?;
-    ip(&format!("-6 address add {v6}/126 dev {name} nodad"))?;
+    if ipv6 {
+        ip(&format!("-6 address add {v6}/126 dev {name} nodad"))?;
+    }
     if addresses.inside {
         let [v4, v6] = addresses.other().both();
         ip("link set dev lo up")?;
         ip(&format!("route add default via {v4}"))?;
-        ip(&format!("-6 route add default via {v6}"))?;
+        if ipv6 {
+            ip(&format!("-6 route add default via {v6}"))?;
+        }
     }
     Ok(())
 }
@@ -141,7 +152,7 @@ pub fn configure(addresses: Addresses, burst: u32) -> Result<(), Error> {
 /// # Errors
 /// If it cannot be run, or refuses.
 pub fn ip(words: &str) -> Result<(), Error> {
-    run("ip", words, "it needs root; IPv6 has to be in the kernel")
+    run("ip", words, "it needs root")
 }
 
 /// Runs a program for networks with the words of a line; `help` is what it needs.

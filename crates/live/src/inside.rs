@@ -1,6 +1,6 @@
 //! The place behind the link: a network namespace with a device and a command.
 
-use crate::devices::{self, Addresses, Tun};
+use crate::devices::{self, Addresses, Tun, has_ipv6};
 use crate::far::{FAR, far_address};
 use crate::internet::RESOLVER;
 use crate::{Error, devices::missed};
@@ -33,15 +33,20 @@ enum Answer {
 }
 
 impl Inside {
-    /// Makes the namespace, and a device in it. With `internet`, names are resolved through the link, too.
+    /// Makes the namespace, and a device in it, with IPv6 if the other end has it. With `internet`, names are resolved through the link, too.
     ///
     /// # Errors
     /// If that is not permitted.
-    pub fn make(addresses: Addresses, burst: u32, internet: bool) -> Result<(Inside, Tun), Error> {
+    pub fn make(
+        addresses: Addresses,
+        burst: u32,
+        internet: bool,
+        ipv6: bool,
+    ) -> Result<(Inside, Tun), Error> {
         let (orders, received) = channel();
         let (answer, answers) = channel();
         let thread = std::thread::spawn(move || {
-            let made = prepare(addresses, burst, internet);
+            let made = prepare(addresses, burst, internet, ipv6);
             let good = made.is_ok();
             if answer.send(Answer::Made(made)).is_ok() && good {
                 serve(addresses.pair, &received, &answer);
@@ -106,7 +111,7 @@ fn serve(pair: u8, orders: &Receiver<Order>, answers: &Sender<Answer>) {
     }
 }
 
-fn prepare(addresses: Addresses, burst: u32, internet: bool) -> Result<Tun, Error> {
+fn prepare(addresses: Addresses, burst: u32, internet: bool, ipv6: bool) -> Result<Tun, Error> {
     let failed = |what: &str, error: nix::Error| {
         Error::new(
             format!("{what}: {error}"),
@@ -125,7 +130,7 @@ fn prepare(addresses: Addresses, burst: u32, internet: bool) -> Result<Tun, Erro
         resolve_by(RESOLVER)?;
     }
     let tun = Tun::make(addresses.pair)?.ok_or_else(gone)?;
-    devices::configure(addresses, burst)?;
+    devices::configure(addresses, burst, ipv6 && has_ipv6(addresses.pair))?;
     Ok(tun)
 }
 

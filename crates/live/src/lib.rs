@@ -25,6 +25,7 @@ mod internet;
 mod nfqueue;
 mod prompt;
 mod run;
+mod taken;
 mod tap;
 mod user;
 mod way;

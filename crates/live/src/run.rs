@@ -2,10 +2,11 @@
 
 use crate::clock::{Clock, processor_seconds};
 use crate::devices::{self, Addresses, LONGEST, Tun};
-use crate::far::Far;
+use crate::far::{Far, far_address};
 use crate::inside::Inside;
 use crate::internet::Internet;
 use crate::prompt::run_first;
+use crate::taken::Known;
 use crate::tap::{Direction, SharedTap};
 use crate::{Counts, Error, Frame, Way, user};
 use hdrhistogram::Histogram;
@@ -61,6 +62,10 @@ pub struct Setup {
 pub struct Done {
     /// How the command ended, as a shell has it: its status, or 128 and the signal that ended it.
     pub status: u8,
+    /// The address of the far side.
+    pub far: String,
+    /// Whether the link had IPv6, which the host may have switched off.
+    pub ipv6: bool,
     /// How long it ran, seconds.
     pub seconds: f64,
     /// The processor's time that this process took, seconds.
@@ -91,8 +96,9 @@ pub fn run(setup: Setup) -> Result<Done, Error> {
         pair,
         inside: false,
     };
-    devices::configure(addresses, setup.burst)?;
-    let (inside, near) = Inside::make(addresses.other(), setup.burst, setup.internet)?;
+    let ipv6 = devices::has_ipv6(pair);
+    devices::configure(addresses, setup.burst, ipv6)?;
+    let (inside, near) = Inside::make(addresses.other(), setup.burst, setup.internet, ipv6)?;
     let far = setup.far.as_deref();
     let far = far.map(|line| Far::run(line, pair)).transpose()?;
     let child = inside.run(&setup.command)?;
@@ -120,6 +126,8 @@ pub fn run(setup: Setup) -> Result<Done, Error> {
     drop(far);
     Ok(Done {
         status,
+        far: far_address(pair),
+        ipv6,
         seconds: bridge.clock.now().as_secs_f64(),
         processor_seconds: processor_seconds(),
         down: bridge.down.counts().clone(),
@@ -131,7 +139,12 @@ pub fn run(setup: Setup) -> Result<Done, Error> {
 
 /// The first device name of ours that is free.
 fn outer() -> Result<(Tun, u8), Error> {
-    for pair in 0..PAIRS {
+    let known = Known::now();
+    // Where a route covers them all, those that nobody on it is known to have.
+    let free = |pair: &u8| !known.covers(*pair);
+    let (free, covered): (Vec<u8>, Vec<u8>) = (0..PAIRS).partition(free);
+    let covered = covered.into_iter().filter(|pair| !known.has(*pair));
+    for pair in free.into_iter().chain(covered) {
         if let Some(tun) = Tun::make(pair)? {
             return Ok((tun, pair));
         }
