@@ -5,6 +5,9 @@ CARGO ?= cargo
 # The profile of what is run; dev is that of the tests, and shares their dependencies.
 ANALECTS_PROFILE ?= release
 export ANALECTS_PROFILE
+# A first build needs nothing for a second one. CARGO_INCREMENTAL=1 for those who build again and again.
+CARGO_INCREMENTAL ?= 0
+export CARGO_INCREMENTAL
 ANALECTS = target/$(patsubst dev,debug,$(ANALECTS_PROFILE))/analects
 
 # Not `rtc`, which stands on 43 more crates and on aws-lc in C. `make test-webrtc` has it.
@@ -12,13 +15,16 @@ MOST = --workspace --exclude rtc
 
 .PHONY: demo test test-kernel-sanitizers bench bench-kernel reference reproduction lint fuzz man deb test-deb test-tc cross setup clean
 
+# Of the tests' profile, and without what needs this host's network: seen at once, and `make test` shares it.
 demo: setup
-	$(CARGO) build --profile $(ANALECTS_PROFILE) --locked -p analects
+	@echo "Building what compares disciplines, for a minute or two. (It leaves out the commands for this host's network:"
+	@echo "link, gateway, pace, tc, probe, browser. The installed program has them, and is twice as fast.)"
+	$(CARGO) build --locked -p analects --no-default-features
 	@echo; echo "An evening at home:"
-	@$(ANALECTS) run scenarios/evening.toml --columns stall:call,stall:game,answer_p99:keys,plt,bulk_rate \
+	@target/debug/analects run scenarios/evening.toml --columns stall:call,stall:game,answer_p99:keys,plt,bulk_rate \
 	    --report report.html
 	@echo "Where mencius loses: a call nearly fills 5 Mbit/s, and it is the page that waits."
-	@$(ANALECTS) run scenarios/page-during-call.toml -d fq_codel -d cake -d mencius --set link.rate=5mbit \
+	@target/debug/analects run scenarios/page-during-call.toml -d fq_codel -d cake -d mencius --set link.rate=5mbit \
 	    --columns stall,call_rate,fct
 	@echo "The plots of the evening are in report.html."
 

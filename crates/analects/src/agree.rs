@@ -3,14 +3,14 @@
 mod evidence;
 mod reader;
 
-use crate::cli::{AgreeArgs, Clock, EngineArgs, LinuxArgs, Printed, Witness};
+use crate::cli::{AgreeArgs, Printed, Witness};
 use crate::engines::{self, with_names};
 use crate::many::{self, counted, pool};
 use crate::plans;
-use crate::refused::Refused;
-use crate::run::print;
 use crate::table::plain;
 use campaign::{Error, Keeping};
+use command::Refused;
+use command::print;
 use reproduce::agreement::{Compared, Row, Verdict, compare, judged_together};
 use reproduce::{Experiment, Wanted};
 use std::collections::BTreeSet;
@@ -23,8 +23,11 @@ pub fn run(args: &AgreeArgs) -> Result<()> {
     for name in &args.scenarios {
         experiments.extend(plans::for_engines(name)?);
     }
-    let sim = engines::chosen(&virtually("sim", None))?;
-    let linux = engines::chosen(&virtually(args.engine.name(), args.linux.kernel.clone()))?;
+    let sim = engines::chosen(&engines::virtually("sim", None))?;
+    let linux = engines::chosen(&engines::virtually(
+        args.engine.name(),
+        args.linux.kernel.clone(),
+    ))?;
     let bases = [sim.basis()?, linux.basis()?];
     let data = plans::data();
     let wanted = Wanted {
@@ -70,15 +73,6 @@ pub fn run(args: &AgreeArgs) -> Result<()> {
             let text = text.map_err(|error| Refused::new(&error.to_string(), "report this"))?;
             print(&(text + "\n"))
         }
-    }
-}
-
-/// The engine of this name, and its kernel, in virtual time.
-pub fn virtually(name: &str, kernel: Option<String>) -> EngineArgs {
-    EngineArgs {
-        name: name.to_owned(),
-        linux: LinuxArgs { kernel },
-        clock: Clock::Virtual,
     }
 }
 

@@ -1,8 +1,8 @@
 //! `analects bound`: results of the Confucius paper's theory.
 
 use crate::cli::{BoundArgs, BoundFormat, Policies};
-use crate::refused::Refused;
-use crate::run::print;
+use command::Refused;
+use command::print;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use theory::{Bound, Estimate, Model, Policy, bound, closed, greatest};

@@ -4,12 +4,12 @@ mod pacer;
 mod runs;
 
 use crate::cli::BrowserArgs;
-use crate::files::{unwritable, writable};
 use crate::link::CHOICES;
-use crate::refused::Refused;
-use crate::table::{empty, right};
 use browser::Trial;
 use comfy_table::Cell;
+use command::Refused;
+use command::cells::{empty, right};
+use command::files::{unwritable, writable};
 use measure::interval;
 use pacer::Pacer;
 use qdisc::Choice;
@@ -31,7 +31,7 @@ pub fn run(args: &BrowserArgs) -> Result<()> {
     let disciplines = disciplines(args)?;
     crate::link::capacity("--rate", Some(&args.rate))?;
     for rate in &args.pace {
-        crate::pace::check_rate("--pace", rate)?;
+        router::check_rate("--pace", rate)?;
     }
     let recorded = recorded(&args.har)?;
     // Before an hour is spent.

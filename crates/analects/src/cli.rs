@@ -1,33 +1,34 @@
 //! The command line, declared once: parser, help, completions and man pages come from here.
 
+#[cfg(feature = "host")]
+mod agree;
+#[cfg(feature = "host")]
 mod browser;
 mod campaign;
-mod gateway;
 mod import;
+#[cfg(feature = "host")]
 mod link;
-mod pace;
-mod probe;
 mod shared;
-mod tc;
 mod theory;
 
+#[cfg(feature = "host")]
+pub use agree::{AgreeArgs, Witness};
+#[cfg(feature = "host")]
 pub use browser::BrowserArgs;
-pub use campaign::{AgreeArgs, JobArgs, JobsArgs, PilotArgs, ReproduceArgs, Witness};
+pub use campaign::{JobArgs, JobsArgs, PilotArgs, ReproduceArgs};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-pub use gateway::{ChangeArgs, GatewayArgs, Running};
 pub use import::{FlentArgs, ImportCommand, InternalsArgs, TraceArgs};
+#[cfg(feature = "host")]
 pub use link::LinkArgs;
-pub use pace::{PACED, PaceArgs};
-pub use probe::{ProbeArgs, ProbeCommand, ProbeServe};
 pub use shared::{
     Clock, EngineArgs, ExperimentArgs, Format, LinuxArgs, Parallel, Printed, Printing, Recording,
     ScenarioArgs, Shape,
 };
 use std::path::PathBuf;
-pub use tc::{ShowFormat, TcApply, TcClear, TcCommand, TcShow};
 pub use theory::{BoundArgs, BoundFormat, Policies, ThresholdArgs, ThresholdFormat};
 
 /// The command by which this program runs itself in namespaces.
+#[cfg(feature = "host")]
 pub const GUEST: &str = "guest";
 
 /// Try, believe and deploy queue disciplines that keep real-time traffic smooth.
@@ -51,6 +52,7 @@ pub enum Command {
     /// Find how often to run experiments to decide most of their claims in so many hours: make
     /// their quick runs, and print the file that `reproduce --runs` reads.
     Pilot(PilotArgs),
+    #[cfg(feature = "host")]
     /// Run small scenarios in the simulator and in Linux, and report the differences.
     Agree(AgreeArgs),
     /// Make the runs that plans need and a store lacks, or list them. Several processes may work at
@@ -91,26 +93,26 @@ pub enum Command {
     Bound(BoundArgs),
     /// Compute the number of bytes that a flow should send before it goes behind others, by theory.
     Threshold(ThresholdArgs),
+    #[cfg(feature = "host")]
     /// Run a command behind a link: in a network namespace of its own, with any discipline, rate and delay,
     /// without kernel modules. Inside, this host is 100.64.0.1.
     Link(LinkArgs),
-    /// Hold this host's incoming web traffic to a rate, so that a call beside it survives a router that
-    /// cannot be changed. Runs until it is interrupted; needs root.
-    Pace(PaceArgs),
-    /// Shape what this router forwards between two devices, with any discipline, without kernel modules. Runs
-    /// until it is interrupted; needs root. If it dies, packets pass.
-    Gateway(GatewayArgs),
-    /// Change settings of a running gateway or pacer; packets that wait keep their places.
-    Change(ChangeArgs),
+    /// What a router has, too.
+    #[cfg(feature = "host")]
+    #[command(flatten)]
+    OnRouter(router::Command),
+    #[cfg(feature = "host")]
     /// Compare disciplines by a WebRTC call between two real browsers, and pages that a third opens beside it,
     /// over a link as of `analects link`. Needs Chromium.
     Browser(BrowserArgs),
+    #[cfg(feature = "host")]
     /// The far side of `browser`, by which this program runs itself.
     #[command(hide = true)]
     BrowserFar {
         /// The trial's folder.
         folder: PathBuf,
     },
+    #[cfg(feature = "host")]
     /// The near side.
     #[command(hide = true)]
     BrowserInside {
@@ -120,15 +122,6 @@ pub enum Command {
         #[arg(long)]
         pace: Option<String>,
     },
-    /// Put a discipline on a device of this host, behind a shaper; show it; remove it.
-    Tc {
-        /// What to do.
-        #[command(subcommand)]
-        command: TcCommand,
-    },
-    /// Find what manages the queue of the path to a host that runs `analects probe serve`: fair queuing,
-    /// a shared FIFO, or an AQM; and what that means for a call.
-    Probe(ProbeArgs),
     /// Print completions for a shell.
     Completions {
         /// The shell.
@@ -139,6 +132,7 @@ pub enum Command {
         /// The folder; it is created if it does not exist.
         folder: PathBuf,
     },
+    #[cfg(feature = "host")]
     /// Run the end points of a run in real time: `--clock real` starts this in namespaces.
     #[command(name = GUEST, hide = true)]
     Guest {

@@ -5,8 +5,8 @@ use crate::described::{Entry, said};
 use crate::engines::ENGINES;
 use crate::markdown;
 use crate::own;
-use crate::refused::Refused;
-use crate::run::print;
+use command::Refused;
+use command::print;
 use measure::metric::{Better, Metric};
 use reproduce::registry;
 use std::fmt::Write as _;
@@ -113,8 +113,9 @@ pub fn list(what: Listed) -> Result<(), Refused> {
         Listed::Controls => controls(),
         Listed::Traffic => traffic(),
         Listed::Engines => {
-            let lines = ENGINES.map(|(name, about)| format!("{name:<6}  {about}\n"));
-            return print(&lines.concat());
+            let lines = ENGINES.iter();
+            let lines = lines.map(|(name, about)| format!("{name:<6}  {about}\n"));
+            return print(&lines.collect::<String>());
         }
         Listed::Experiments => return print(&experiments()?),
         Listed::Metrics => return print(&units()),

@@ -1,26 +1,29 @@
 //! Engines by name.
 
-use crate::cli::{Clock, EngineArgs, GUEST};
+#[cfg(feature = "host")]
+#[path = "engines/real.rs"]
+mod real;
+
+use crate::cli::{Clock, EngineArgs, LinuxArgs};
 use crate::own;
-use crate::refused::Refused;
-use linux::{HostEngine, KernelEngine};
-use live::LiveEngine;
-use machine::DEFAULT_KERNEL;
+use command::Refused;
 use measure::Engine;
 use scenario::Names;
 use std::fs::File;
 use std::path::PathBuf;
 
 /// Names of the engines, and a description of each.
-pub const ENGINES: [(&str, &str); 3] = [
+pub const ENGINES: &[(&str, &str)] = &[
     (
         "sim",
         "the simulator: virtual time, no root, the same result every time",
     ),
+    #[cfg(feature = "host")]
     (
         "kernel",
         "Linux's own TCP and queue disciplines: in a virtual machine and in virtual time, or on this host",
     ),
+    #[cfg(feature = "host")]
     (
         "live",
         "this host's TCP and sockets in real time, over a link in user space with our disciplines; \
@@ -77,75 +80,36 @@ pub fn chosen(args: &EngineArgs) -> Result<Chosen, Refused> {
             "--clock real: the simulator has no clock but its own",
             "add --engine kernel",
         )),
-        ("kernel", Clock::Virtual) => machine(args),
-        ("kernel", Clock::Real) => host(args),
-        ("live", Clock::Virtual) => live(args),
+        #[cfg(feature = "host")]
+        ("kernel", Clock::Virtual) => real::machine(args),
+        #[cfg(feature = "host")]
+        ("kernel", Clock::Real) => real::host(args),
+        #[cfg(feature = "host")]
+        ("live", Clock::Virtual) => real::live(args),
+        #[cfg(feature = "host")]
         ("live", Clock::Real) => Err(Refused::new(
             "--clock real: the engine live has no other",
             "leave it out",
         )),
         (other, _) => {
             let message = format!("--engine: there is no engine {other:?}");
-            let names = ENGINES.map(|(name, _)| name).join(", ");
+            let names: Vec<&str> = ENGINES.iter().map(|(name, _)| *name).collect();
+            let names = names.join(", ");
+            #[cfg(not(feature = "host"))]
+            let names =
+                names + "; this build leaves out the others: cargo build --release -p analects";
             Err(Refused::new(&message, &format!("there are: {names}")))
         }
     }
 }
 
-fn machine(args: &EngineArgs) -> Result<Chosen, Refused> {
-    let kernel = args.linux.kernel.as_deref().unwrap_or(DEFAULT_KERNEL);
-    let engine = KernelEngine::new(kernel).map_err(|error| {
-        let message = format!("--engine kernel: {error}");
-        Refused::new(&message, "or use --engine sim")
-    })?;
-    Ok(Chosen {
-        files: engine.files(),
-        engine: Box::new(engine),
-        does_the_same_again: true,
-        sources: env!("ANALECTS_KERNEL_SOURCES"),
-        beside: String::new(),
-    })
-}
-
-fn host(args: &EngineArgs) -> Result<Chosen, Refused> {
-    if let Some(kernel) = &args.linux.kernel {
-        let message = format!("--kernel {kernel}: in real time there is only this host's kernel");
-        return Err(Refused::new(&message, "leave it out, or --clock real"));
+/// The engine of this name, and its kernel, in virtual time.
+pub fn virtually(name: &str, kernel: Option<String>) -> EngineArgs {
+    EngineArgs {
+        name: name.to_owned(),
+        linux: LinuxArgs { kernel },
+        clock: Clock::Virtual,
     }
-    let program = std::env::current_exe().map_err(|error| refused_host(&error))?;
-    let engine = HostEngine::new(vec![program, GUEST.into()]);
-    let engine = engine.map_err(|error| refused_host(&error))?;
-    let release = HostEngine::release().map_err(|error| refused_host(&error))?;
-    Ok(Chosen {
-        engine: Box::new(engine),
-        does_the_same_again: false,
-        sources: env!("ANALECTS_KERNEL_SOURCES"),
-        files: Vec::new(),
-        beside: format!(", release {release} in real time"),
-    })
-}
-
-fn live(args: &EngineArgs) -> Result<Chosen, Refused> {
-    if let Some(kernel) = &args.linux.kernel {
-        let message = format!("--kernel {kernel}: the engine live has only this host's kernel");
-        return Err(Refused::new(&message, "leave it out, or --engine kernel"));
-    }
-    let release = HostEngine::release().map_err(|error| {
-        let message = format!("--engine live: {error}");
-        Refused::new(&message, "it needs Linux, with /proc")
-    })?;
-    Ok(Chosen {
-        engine: Box::new(LiveEngine::default()),
-        does_the_same_again: false,
-        sources: env!("ANALECTS_LIVE_SOURCES"),
-        files: Vec::new(),
-        beside: format!(", release {release} in real time"),
-    })
-}
-
-fn refused_host(error: &dyn std::error::Error) -> Refused {
-    let help = "or leave out --clock real: a virtual machine needs none of it";
-    Refused::new(&format!("--clock real: {error}"), help)
 }
 
 /// Calls `then` with the names that scenarios may use: the simulator has them, for every engine.

@@ -8,11 +8,11 @@ mod trace;
 mod written;
 
 use crate::cli::{ImportCommand, InternalsArgs};
-use crate::files::{distinct, replace, replaceable};
-use crate::refused::Refused;
-use crate::run::print;
-use crate::table::{empty, right};
 use comfy_table::Cell;
+use command::Refused;
+use command::cells::{empty, right};
+use command::files::{distinct, replace, replaceable};
+use command::print;
 use dump::{Connection, Dump};
 use recorded::Recorded;
 use scenario::printable;

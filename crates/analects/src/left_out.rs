@@ -1,6 +1,6 @@
 //! Parts of recorded pages that are not replayed: a line or two for each file, on standard error.
 
-use crate::refused::Refused;
+use command::Refused;
 use scenario::files::{Incomplete, Missing};
 use scenario::printable;
 use std::collections::BTreeSet;

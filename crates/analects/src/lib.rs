@@ -11,35 +11,29 @@
 
 pub use {cca, measure, qdisc, scenario, sim, units, workload};
 
+#[cfg(feature = "host")]
 mod agree;
 mod bound;
+#[cfg(feature = "host")]
 mod browser;
 mod cli;
-mod control;
 mod describe;
 mod described;
-mod diverted;
 mod engines;
-mod files;
-mod gateway;
 mod import;
 mod jobs;
 mod left_out;
+#[cfg(feature = "host")]
 mod link;
 mod many;
 mod markdown;
 mod new;
 mod own;
-mod pace;
 mod pages;
 mod pilot;
 mod plans;
-mod privileges;
-mod probe;
 mod progress;
-mod prometheus;
 mod recording;
-mod refused;
 mod reproduce;
 mod resolved;
 mod run;
@@ -47,26 +41,18 @@ mod selected;
 mod so_far;
 mod sweep;
 mod table;
-mod tc;
 mod threshold;
 mod traces;
 mod validity;
 mod variants;
-mod watch;
 mod why;
 
 use clap::{CommandFactory, FromArgMatches};
 use cli::{Cli, Command};
+use command::{Refused, ended, files, print, usage};
 pub use own::Own;
-use refused::Refused;
-use scenario::printable;
 use std::path::Path;
 use std::process::ExitCode;
-
-/// Exit status for input that was refused.
-const REFUSED: u8 = 2;
-/// Exit status for an operation that failed.
-const FAILED: u8 = 1;
 
 /// The program `analects`.
 pub fn main() -> ExitCode {
@@ -93,14 +79,7 @@ fn run_commands() -> ExitCode {
         Ok(cli) => execute(cli.command),
         Err(error) => return usage(&error),
     };
-    match result {
-        Ok(status) => status,
-        Err(refused) => {
-            let status = if refused.tried() { FAILED } else { REFUSED };
-            eprintln!("{}", refused.rendered());
-            ExitCode::from(status)
-        }
-    }
+    ended(result)
 }
 
 fn execute(command: Command) -> Result<ExitCode, Refused> {
@@ -109,6 +88,7 @@ fn execute(command: Command) -> Result<ExitCode, Refused> {
         Command::Sweep(args) => sweep::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
         Command::Pilot(args) => pilot::run(&args),
+        #[cfg(feature = "host")]
         Command::Agree(args) => agree::run(&args),
         Command::Jobs(args) => jobs::jobs(&args),
         Command::Job(args) => jobs::job(&args),
@@ -119,21 +99,23 @@ fn execute(command: Command) -> Result<ExitCode, Refused> {
         Command::Import { what } => import::run(&what),
         Command::Bound(args) => bound::run(&args),
         Command::Threshold(args) => threshold::run(&args),
+        #[cfg(feature = "host")]
         Command::Browser(args) => browser::run(&args),
+        #[cfg(feature = "host")]
         Command::BrowserFar { folder } => browser::far(&folder),
+        #[cfg(feature = "host")]
         Command::BrowserInside { folder, pace } => browser::inside(&folder, pace.as_deref()),
+        #[cfg(feature = "host")]
         Command::Link(args) => return link::run(&args).map(ExitCode::from),
-        Command::Pace(args) => pace::run(&args),
-        Command::Gateway(args) => gateway::run(&args),
-        Command::Change(args) => gateway::change(&args),
-        Command::Tc { command } => tc::tc(&command),
-        Command::Probe(args) => probe::probe(&args),
+        #[cfg(feature = "host")]
+        Command::OnRouter(command) => router::execute(command),
         Command::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut completed(), own::name(), &mut text);
-            run::print(&String::from_utf8_lossy(&text))
+            print(&String::from_utf8_lossy(&text))
         }
         Command::Man { folder } => manual(&folder),
+        #[cfg(feature = "host")]
         Command::Guest { plan, out } => return Ok(guest(&plan, &out)),
     };
     done.map(|()| ExitCode::SUCCESS)
@@ -148,12 +130,13 @@ fn completed() -> clap::Command {
 
 /// Runs a plan. A failure is printed as it is: the engine that started this puts it in its own
 /// words.
+#[cfg(feature = "host")]
 fn guest(plan: &Path, out: &Path) -> ExitCode {
     match guest::run_file(plan, out) {
         Ok(_) => ExitCode::SUCCESS,
         Err(failure) => {
             eprintln!("{failure}");
-            ExitCode::from(FAILED)
+            ExitCode::FAILURE
         }
     }
 }
@@ -163,29 +146,4 @@ fn manual(folder: &Path) -> Result<(), Refused> {
     let written = std::fs::create_dir_all(folder)
         .and_then(|()| clap_mangen::generate_to(command_line(), folder));
     written.map_err(|error| files::unwritable(folder, &error))
-}
-
-/// Prints help, the version, or the error in the arguments, which may hold anything.
-fn usage(error: &clap::Error) -> ExitCode {
-    const HALF: usize = 90;
-    const LINES: usize = 20;
-    let text = error.render().to_string();
-    // The expected text often stands behind the text found.
-    let cut = |line: &str| {
-        let whole = printable(line, usize::MAX);
-        let length = whole.chars().count();
-        if length <= 2 * HALF {
-            return whole;
-        }
-        let tail: String = whole.chars().skip(length - HALF).collect();
-        printable(&whole, HALF) + &tail
-    };
-    let lines: Vec<String> = text.lines().take(LINES).map(cut).collect();
-    if error.use_stderr() && !lines.iter().map(String::as_str).eq(text.lines()) {
-        eprintln!("{}", lines.join("\n"));
-        return ExitCode::from(REFUSED);
-    }
-    // A reader that has gone away is no error.
-    _ = error.print();
-    ExitCode::from(error.exit_code() as u8)
 }

@@ -5,7 +5,7 @@ mod taps;
 mod view;
 
 use crate::cli::LinkArgs;
-use crate::refused::Refused;
+use command::Refused;
 use link::{Capacity, Chance, Line, Link};
 use live::{Counts, Done, Frame, Setup, SharedTap};
 use qdisc::{Choice, Env, Home, Registry};

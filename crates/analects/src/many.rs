@@ -4,8 +4,8 @@
 use crate::cli::Parallel;
 use crate::engines::Chosen;
 use crate::progress::Bar;
-use crate::refused::Refused;
 use campaign::{Error, Store};
+use command::Refused;
 use std::path::Path;
 
 /// Threads for so many runs at a time.

@@ -1,8 +1,8 @@
 //! `analects new`: begins a program of somebody's own, from the files in `template/`.
 
-use crate::files::unwritable;
-use crate::refused::Refused;
-use crate::run::print;
+use command::Refused;
+use command::files::unwritable;
+use command::print;
 use std::fs;
 use std::path::Path;
 

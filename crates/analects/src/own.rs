@@ -1,7 +1,7 @@
 //! What the running program knows, and how it is called: `analects` itself, or a program of somebody's own
 //! with the same commands.
 
-use crate::refused::Refused;
+use command::Refused;
 use sim::Simulator;
 use std::path::PathBuf;
 use std::sync::OnceLock;

@@ -1,12 +1,12 @@
 //! `analects pages`.
 
 use crate::cli::{PagesArgs, PagesFormat};
+use crate::left_out;
 use crate::own;
 use crate::progress::Bar;
-use crate::refused::Refused;
-use crate::table::{empty, right};
-use crate::{left_out, run};
 use comfy_table::{Cell, Table};
+use command::Refused;
+use command::cells::{empty, right};
 use reproduce::pages::{
     self, ARCHIVE, Access, PUBLISHED, Site, Survey, TABLE_2, archived, published,
 };
@@ -31,7 +31,7 @@ pub fn pages(args: &PagesArgs) -> Result<(), Refused> {
     let survey = pages::survey_over(own::simulator(), &access, &pages, &bar);
     bar.clear();
     let survey = survey.map_err(|error| Refused::new(&error.to_string(), "report this"))?;
-    run::print(&match args.format {
+    command::print(&match args.format {
         PagesFormat::Table => table(args, &access, &survey),
         PagesFormat::Json => json(args, &access, &survey)?,
     })

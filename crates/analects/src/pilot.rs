@@ -1,14 +1,13 @@
 //! `analects pilot`: how often experiments should be run.
 
-use crate::agree::virtually;
 use crate::cli::PilotArgs;
 use crate::engines::{Chosen, with_names};
 use crate::many::{self, pool};
 use crate::plans::{self, Engines};
-use crate::refused::Refused;
 use crate::reproduce::one;
-use crate::run::print;
 use campaign::Keeping;
+use command::Refused;
+use command::print;
 use reproduce::budget::{self, Pilot, Runs};
 use reproduce::experiment::Wants;
 use reproduce::{Data, Experiment, Wanted};
@@ -28,7 +27,7 @@ pub fn run(args: &PilotArgs) -> Result<()> {
     let folder = folder.map_err(|error| Refused::failed(&error.to_string(), "make room there"))?;
     let store = many::store(folder.path())?;
     let mut engines = Engines::default();
-    let (chosen, basis) = engines.get(&virtually("sim", None))?;
+    let (chosen, basis) = engines.get(&crate::engines::virtually("sim", None))?;
     let keeping = Keeping {
         store: &store,
         basis,

@@ -3,7 +3,7 @@
 use crate::cli::EngineArgs;
 use crate::engines::{self, Chosen};
 use crate::own;
-use crate::refused::Refused;
+use command::Refused;
 use reproduce::{Data, Experiment, Wants, registry};
 use scenario::Document;
 use std::path::Path;

@@ -68,11 +68,3 @@ impl campaign::Progress for Bar {
         self.beside(|| eprintln!("{text}"));
     }
 }
-
-/// Up by so many lines, and clear to the end of the screen: ECMA-48, CPL and ED.
-pub fn back(lines: usize) -> String {
-    match lines {
-        0 => String::new(),
-        lines => format!("\x1b[{lines}F\x1b[J"),
-    }
-}

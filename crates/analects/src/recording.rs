@@ -1,9 +1,9 @@
 //! Files that are written during runs.
 
 use crate::cli::Recording;
-use crate::files::writable;
-use crate::refused::Refused;
 use campaign::{Job, Listener};
+use command::Refused;
+use command::files::writable;
 use measure::{EngineError, RunResult, Sink};
 use report::export::run_name;
 use report::taps::{Flent, JsonLines, PacketLog, Pcap, Tap};

@@ -2,14 +2,14 @@
 
 use crate::cli::{Printed, ReproduceArgs};
 use crate::engines::{Chosen, with_names};
-use crate::files::unwritable;
 use crate::many::{self, counted, pool};
 use crate::own;
 use crate::plans::{self, Engines};
-use crate::refused::Refused;
-use crate::run::print;
 use crate::table::plain;
 use campaign::Keeping;
+use command::Refused;
+use command::files::unwritable;
+use command::print;
 use reproduce::budget::Runs;
 use reproduce::experiment::Wants;
 use reproduce::page::{self, Document};

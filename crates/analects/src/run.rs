@@ -2,13 +2,14 @@
 
 use crate::cli::{Format, RunArgs, ScenarioArgs, Shape};
 use crate::engines::{self, with_names};
-use crate::files::{distinct, unwritable, writable, writable_folder};
 use crate::many::{self, counted, pool};
 use crate::own;
-use crate::refused::Refused;
 use crate::so_far::SoFar;
 use crate::{left_out, recording, resolved, table, traces, validity, variants, why};
 use campaign::{Case, Cell, Grid, Job, Keeping, Trace};
+use command::Refused;
+use command::files::{distinct, unwritable, writable, writable_folder};
+use command::print;
 use measure::{Engine, RunResult};
 use report::export::{self, Document};
 use scenario::{CAPACITIES, Names, Scenario};
@@ -121,18 +122,6 @@ fn others(args: &RunArgs) -> Vec<&Path> {
         .into_iter()
         .flatten()
         .collect()
-}
-
-/// Prints; a reader that has gone away, such as `head`, is no error.
-pub fn print(text: &str) -> Result<()> {
-    use std::io::Write;
-    match std::io::stdout().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            let message = format!("nothing can be printed: {error}");
-            Err(Refused::new(&message, "look at where the output goes"))
-        }
-        _ => Ok(()),
-    }
 }
 
 /// Checks before any run whether the results can be written to these places.

@@ -1,7 +1,8 @@
 //! `analects run --watch`: the table of the runs that are done, while others run.
 
-use crate::progress::{Bar, back};
+use crate::progress::Bar;
 use campaign::{Job, Progress};
+use command::cells::back;
 use measure::RunResult;
 use std::io::IsTerminal;
 use std::sync::Mutex;

@@ -2,16 +2,17 @@
 
 use crate::cli::{Format, SweepArgs};
 use crate::engines::{self, with_names};
-use crate::files::unwritable;
 use crate::left_out;
 use crate::many::{self, counted, pool};
 use crate::own;
-use crate::refused::Refused;
-use crate::run::{self, print};
+use crate::run;
 use crate::selected;
 use crate::table::plain;
 use crate::{traces, validity};
 use campaign::Keeping;
+use command::Refused;
+use command::files::unwritable;
+use command::print;
 use measure::metric::Selection;
 use measure::{Estimate, Statistic};
 use reproduce::sweep::{self, Point, Runs, Sweep};

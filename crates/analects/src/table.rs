@@ -1,7 +1,8 @@
 //! Results as a table to read.
 
 use crate::selected;
-use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::{Cell, ContentArrangement, Table};
+use command::cells::{empty, right};
 use measure::metric::{Column, Metric, Registry, Selection};
 use measure::{RunResult, WITHOUT};
 use report::{Summary, columns, doubts, loads, summarize, summarize_selected};
@@ -238,18 +239,6 @@ pub fn plain(head: &[String], rows: Vec<Vec<String>>) -> Table {
 fn wrap(table: &mut Table, columns: u16) {
     table.set_content_arrangement(ContentArrangement::Dynamic);
     table.set_width(columns);
-}
-
-/// A table without lines.
-pub fn empty() -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table
-}
-
-/// A right-aligned cell.
-pub fn right(text: &str) -> Cell {
-    Cell::new(text).set_alignment(CellAlignment::Right)
 }
 
 #[cfg(test)]

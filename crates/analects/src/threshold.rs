@@ -3,8 +3,8 @@
 mod followed;
 
 use crate::cli::{ThresholdArgs, ThresholdFormat};
-use crate::refused::Refused;
-use crate::run::print;
+use command::Refused;
+use command::print;
 use followed::Followed;
 use serde_json::json;
 use std::fmt::Write as _;

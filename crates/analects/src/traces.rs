@@ -1,8 +1,8 @@
 //! The traces of a command: those that can be read, and a line on standard error for each.
 
 use crate::left_out;
-use crate::refused::Refused;
 use campaign::Trace;
+use command::Refused;
 use scenario::Document;
 use scenario::files::{self, Incomplete, Missing};
 use std::collections::BTreeSet;

@@ -1,6 +1,6 @@
 //! Results that are not to be believed fail a command with `--strict`.
 
-use crate::refused::Refused;
+use command::Refused;
 use measure::RunResult;
 use report::doubts;
 

@@ -1,8 +1,8 @@
 //! Why calls stalled, in the runs that tell most.
 
 use crate::many::{self, counted};
-use crate::refused::Refused;
 use campaign::{Job, Keeping};
+use command::Refused;
 use measure::{Engine, RunResult};
 use report::{Telling, telling};
 use std::fmt::Write as _;

@@ -8,9 +8,6 @@ use scenario::Choice;
 use units::param::Value;
 use units::{Bytes, Refusal};
 
-/// Settings of `red` that tc requires.
-const INSISTED: [&str; 5] = ["min", "max", "probability", "avpkt", "burst"];
-
 /// tc's arguments for a discipline.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Told {
@@ -54,24 +51,29 @@ pub fn told(choice: &Choice, limit: Option<Limit>, home: Home) -> Result<Told, R
         module: module(spelling.name),
         device_queue: None,
     };
-    let is_set = |key: &str| choice.settings.iter().any(|(other, _)| other == key);
-    if let Some(limit) = limit.filter(|_| !is_set("limit") && !is_set("memlimit")) {
-        match room(spelling) {
-            Some(setting) => told.words.extend(limited(setting, limit)),
-            None => told.device_queue = Some(limit.packets()),
-        }
+    if spelling
+        .declared()
+        .all(|setting| setting.key() != "limit" && setting.key() != "memlimit")
+    {
+        told.device_queue = limit.map(Limit::packets);
     }
-    if let Some((key, side)) = spelling.facing(home).filter(|(key, _)| !is_set(key)) {
-        told.words.extend([key.to_owned(), side]);
-    }
-    for (key, value) in settings_of(choice) {
+    for (key, value) in &choice.settings {
         match (spelling.name, key.as_str()) {
-            ("prio", "band_limit") => told.device_queue = Some(parsed(&key, &value)?),
-            ("red", "gentle") if parsed(&key, &value)? => {
+            ("prio", "band_limit") => told.device_queue = Some(parsed(key, value)?),
+            ("red", "gentle") if parsed(key, value)? => {
                 return Err(Refusal::new("Linux's red is not gentle"));
             }
             ("red", "gentle") => {}
-            _ => told.words.extend(words(spelling, &key, &value)?),
+            // What it has no words for is refused by name.
+            _ => words(spelling, key, value).map(drop)?,
+        }
+    }
+    let is_set = |key: &str| choice.settings.iter().any(|(other, _)| other == key);
+    for (setting, value) in spelling.stated(&choice.settings, limit, Some(home))? {
+        let buffers = limit.filter(|_| setting.key() == "memlimit" && !is_set("memlimit"));
+        match buffers {
+            Some(limit) => told.words.extend(buffered(setting, limit)),
+            None => told.words.extend(words(spelling, setting.key(), &value)?),
         }
     }
     Ok(told)
@@ -94,17 +96,10 @@ fn two_levels(choice: &Choice, limit: Option<Limit>, home: Home) -> Result<Told,
         return Err(Refusal::new(message));
     }
     let mut told = told(base, limit, home).map_err(|refusal| refusal.within(TWO_LEVELS))?;
-    if base.name == "cake" {
-        let tins = base.settings.iter().find(|(key, _)| key == "diffserv");
-        match tins.map(|(_, value)| value.trim()) {
-            None => told.words.push("diffserv3".to_owned()),
-            Some("diffserv3") => (),
-            Some(_) => {
-                return Err(Refusal::new(
-                    "the two levels of cake are tins of its diffserv3",
-                ));
-            }
-        }
+    let tins = base.settings.iter().find(|(key, _)| key == "diffserv");
+    if base.name == "cake" && tins.is_some_and(|(_, value)| value.trim() != "diffserv3") {
+        let message = "the two levels of cake are tins of its diffserv3";
+        return Err(Refusal::new(message));
     }
     let specs = declared.map_or(&[][..], |entry| entry.params);
     let spec = specs.iter().find(|spec| spec.name == "threshold");
@@ -123,20 +118,9 @@ fn two_levels(choice: &Choice, limit: Option<Limit>, home: Home) -> Result<Told,
     Ok(told)
 }
 
-/// The setting of a discipline's limit; none if each band's `pfifo` takes the device's
-/// `txqueuelen`.
-fn room(spelling: &Spelling) -> Option<Setting> {
-    let mut settings = spelling.declared();
-    settings.find(|setting| matches!(setting.key(), "limit" | "memlimit"))
-}
-
-fn limited(setting: Setting, limit: Limit) -> [String; 2] {
-    let amount = match setting.key() {
-        // `cake` counts its packets' buffers, not their bytes.
-        "memlimit" => tc::size(Bytes::new(limit.bytes() * BUFFER / FULL)),
-        _ if setting.is_size() => tc::size(Bytes::new(limit.bytes())),
-        _ => limit.packets().to_string(),
-    };
+/// `cake` counts its packets' buffers, not their bytes.
+fn buffered(setting: Setting, limit: Limit) -> [String; 2] {
+    let amount = tc::size(Bytes::new(limit.bytes() * BUFFER / FULL));
     [setting.key().to_owned(), amount]
 }
 
@@ -171,21 +155,6 @@ fn unknown(name: &str) -> Refusal {
     refusal.with_help(format!("it has {}", names.join(", ")))
 }
 
-/// The settings to pass: those of the user, and for `red` those that tc requires.
-fn settings_of(choice: &Choice) -> Vec<(String, String)> {
-    let mut settings = choice.settings.clone();
-    if choice.name == "red" {
-        let registry = Registry::<u32>::builtin();
-        let specs = registry.get("red").map_or(&[][..], |entry| entry.params);
-        for spec in specs.iter().filter(|spec| INSISTED.contains(&spec.name)) {
-            if !settings.iter().any(|(key, _)| key == spec.name) {
-                settings.push((spec.name.to_owned(), spec.default.to_owned()));
-            }
-        }
-    }
-    settings
-}
-
 fn parsed<T: Value>(key: &str, text: &str) -> Result<T, Refusal> {
     T::parse(text).map_err(|error| Refusal::new(format!("{key}: {error}")))
 }
@@ -208,37 +177,45 @@ mod tests {
             ("pfifo", packets, "pfifo limit 250"),
             ("pfifo,limit=7", packets, "pfifo limit 7"),
             ("bfifo", packets, "bfifo limit 375000"),
-            ("cake", packets, "cake memlimit 576000"),
+            (
+                "cake",
+                packets,
+                "cake diffserv3 dual-dsthost rtt 100ms egress overhead 0 mpu 0 noatm memlimit 576000",
+            ),
             (
                 "cake,diffserv=besteffort,rtt=50ms,flowmode=flows,bandwidth=20mbit",
                 None,
-                "cake besteffort rtt 50ms flows bandwidth 20mbit",
+                "cake bandwidth 20mbit besteffort flows rtt 50ms egress overhead 0 mpu 0 noatm",
             ),
             (
                 "fq_codel,target=5ms,ecn=no,memory_limit=4MiB,ce_threshold=off",
                 None,
-                "fq_codel target 5ms noecn memory_limit 4194304",
+                "fq_codel limit 10240 flows 1024 quantum 1514 target 5ms interval 100ms noecn \
+                 memory_limit 4194304 drop_batch 64",
             ),
             (
                 "pie,dq_rate_estimator=no,bytemode=yes,alpha=3",
                 None,
-                "pie no_dq_rate_estimator bytemode alpha 3",
+                "pie limit 1000 target 15ms tupdate 15ms alpha 3 beta 20 noecn bytemode no_dq_rate_estimator",
             ),
             (
                 "confucius,targets=10/40,occupancy=buffer,doubling=1s,alpha=20,quantum=300B",
                 None,
-                "confucius targets 10/40 occupancy buffer doubling 1000ms alpha 20 quantum 300",
+                "confucius limit 1000 memory_limit 33554432 flows 1024 quantum 300 targets 10/40 \
+                 occupancy buffer scale 100ms doubling 1000ms head_start 0 alpha 20 interval 100ms \
+                 idle 1000ms noecn",
             ),
             (
                 "mencius,low=5ms",
                 packets,
-                "mencius limit 250 hosts destination low 5ms",
+                "mencius limit 250 memory_limit 33554432 flows 4096 hosts destination quantum 1514 \
+                 target 20ms interval 100ms ecn low 5ms hold 80ms rise 400ms doubling 3000ms part 128 \
+                 overhead 0 mpu 0 framing noatm egress",
             ),
-            ("mencius,hosts=none", None, "mencius hosts none"),
             (
                 "red",
                 packets,
-                "red limit 375000 min 7500 max 22500 probability 0.02 avpkt 1500 burst 55",
+                "red limit 375000 min 7500 max 22500 probability 0.02 avpkt 1500 burst 55 bandwidth 10mbit",
             ),
         ] {
             assert_eq!(words(choice, limit).unwrap(), expected);
@@ -258,12 +235,12 @@ mod tests {
             ("2lps", "pfifo limit 250", 6_331_208),
             (
                 "2lps(codel,target=2ms),threshold=1MB",
-                "codel limit 250 target 2ms",
+                "codel limit 250 target 2ms interval 100ms noecn",
                 1_000_000,
             ),
             (
                 "2lps(cake,rtt=10ms)",
-                "cake memlimit 576000 rtt 10ms diffserv3",
+                "cake diffserv3 dual-dsthost rtt 10ms egress overhead 0 mpu 0 noatm memlimit 576000",
                 6_331_208,
             ),
         ] {

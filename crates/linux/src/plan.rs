@@ -362,7 +362,8 @@ pub mod tests {
         assert_eq!(prepared.ours, ["mencius"]);
         let prepared = tests::prepared(&scenario, "2lps(cake)");
         let lines = self::lines(&prepared);
-        assert!(lines.contains("parent 1:1 handle a1: cake memlimit 230400 diffserv3\n"));
+        let cake = "parent 1:1 handle a1: cake diffserv3 dual-dsthost rtt 100ms egress overhead 0 mpu 0 noatm memlimit 230400\n";
+        assert!(lines.contains(cake), "{lines}");
         assert!(lines.contains("0-6331208 : a1:2, 6331209-18446744073709551615 : a1:1 }"));
         assert!(!lines.contains(" prio bands"));
     }

@@ -16,7 +16,7 @@ fn all(spelling: &Spelling, flag: &str) -> String {
             Some(spec) if spec.kind != "yes or no" => spec.default,
             _ => flag,
         };
-        let values = [value, "1ms", "1mbit", "1MiB"];
+        let values = [value, "1ms", "1mbit", "1MiB", "1"];
         let mut found = values.iter().filter_map(|value| setting.words(value).ok());
         found.next().unwrap()
     };

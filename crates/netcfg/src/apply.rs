@@ -4,7 +4,7 @@ use crate::error::Kind;
 use crate::observe::{Observed, Snapshot};
 use crate::plan::{self, Places};
 use crate::{
-    Change, Command, Device, Error, Journal, Netfilter, Plan, Runner, Settings, Store, update,
+    Change, Command, Device, Error, Journal, Plan, Runner, Settings, Store, recognized, update,
 };
 
 /// Changes that are about to be made.
@@ -16,6 +16,8 @@ pub struct Prepared {
     undo: Vec<Change>,
     /// The former changes that stay.
     keep: Vec<Change>,
+    /// The former settings as far as those have been made of them.
+    sent: Option<Settings>,
     plan: Plan,
     now: Snapshot,
 }
@@ -55,7 +57,7 @@ pub fn prepare(
     let former = store.load(device)?;
     let mut changes = former.iter().flat_map(|former| &former.changes);
     let levels = settings.threshold.is_some() || changes.any(Change::is_of_netfilter);
-    let mut looked = look(runner, device, levels);
+    let mut looked = Snapshot::around(runner, device, levels);
     if assume && former.is_none() && !matches!(&looked, Ok(now) if now.of(device).is_some()) {
         let mut supposed = Snapshot::default();
         supposed.suppose(device, Observed::assumed());
@@ -68,27 +70,25 @@ pub fn prepare(
         prepared.plan.notes.insert(0, note);
         return Ok(prepared);
     }
-    let now = looked?;
+    let mut now = looked?;
     if now.of(device).is_none() {
         let message = format!("there is no device {device}");
         return Err(Error::refused(message, "`ip link` lists what there is"));
     }
-    match former {
-        None => prepare_fresh(store, device, settings, replace, now),
-        Some(former) => prepare_again(store, device, settings, replace, now, former),
+    if let Some(former) = former {
+        return prepare_again(store, device, settings, replace, now, former);
     }
-}
-
-/// The present state, including that of the two levels if `levels`: only for them are nft and
-/// sysctl run.
-fn look(runner: &mut dyn Runner, device: &Device, levels: bool) -> Result<Snapshot, Error> {
-    let ifb = device.shaped_ingress();
-    let devices: Vec<&Device> = [device].into_iter().chain(ifb.as_ref().ok()).collect();
-    let mut snapshot = Snapshot::take(runner, &devices)?;
-    if levels {
-        snapshot.netfilter = Some(Netfilter::take(runner)?);
+    if now.netfilter.is_none() {
+        now = recognized::looked(runner, device)?;
     }
-    Ok(snapshot)
+    let ours = recognized::recognized(device, &now);
+    if ours.is_empty() {
+        return prepare_fresh(store, device, settings, replace, now);
+    }
+    let mut prepared = prepare_over(store, device, settings, replace, now, ours)?;
+    let note = format!("no journal tells of what {device} has: it is known by its handles");
+    prepared.plan.notes.insert(0, note);
+    Ok(prepared)
 }
 
 /// Whether the bytes of connections counted before any device had two levels.
@@ -132,6 +132,7 @@ fn prepare_fresh(
         settings: settings.clone(),
         undo: Vec::new(),
         keep: Vec::new(),
+        sent: None,
         plan,
         now,
     })
@@ -146,10 +147,33 @@ fn prepare_again(
     now: Snapshot,
     former: Journal,
 ) -> Result<Prepared, Error> {
+    let undo = former.standing(&now);
+    let mut prepared = prepare_over(store, device, settings, replace, now, undo)?;
+    let whole = former.complete && crate::show::differences(&former, &prepared.now).is_empty();
+    let update = update::update(device, &former.changes, &prepared.plan.changes);
+    if let Some(update) = update.filter(|_| whole) {
+        prepared.plan.changes = update.make;
+        (prepared.keep, prepared.undo) = (update.keep, update.undo);
+        prepared.sent = Some(Settings {
+            ingress: None,
+            ..former.settings
+        });
+    }
+    Ok(prepared)
+}
+
+/// Changes in place of those in `undo`, which are undone first.
+fn prepare_over(
+    store: &Store,
+    device: &Device,
+    settings: &Settings,
+    replace: bool,
+    now: Snapshot,
+    undo: Vec<Change>,
+) -> Result<Prepared, Error> {
     // The state that undoing it will leave: the journal's record where our change is still in
     // place, and the present state where another program changed it.
     let mut after = now.clone();
-    let mut undo = former.standing(&now);
     let root = undo.iter().find_map(|change| match change {
         Change::Root {
             device: of, before, ..
@@ -165,18 +189,13 @@ fn prepare_again(
         places.root = before;
     }
     places.accounting = accounting(store, device, &after)?;
-    let mut plan = plan::fresh(device, settings, &places, &after, replace)?;
-    let mut keep = Vec::new();
-    let whole = former.complete && crate::show::differences(&former, &now).is_empty();
-    if let Some(updates) = update::in_place(&former.changes, &plan).filter(|_| whole) {
-        plan.changes = updates;
-        keep = std::mem::take(&mut undo);
-    }
+    let plan = plan::fresh(device, settings, &places, &after, replace)?;
     Ok(Prepared {
         device: device.clone(),
         settings: settings.clone(),
         undo,
-        keep,
+        keep: Vec::new(),
+        sent: None,
         plan,
         now,
     })
@@ -198,6 +217,12 @@ pub fn apply(runner: &mut dyn Runner, store: &Store, prepared: &Prepared) -> Res
     let mut journal = Journal::new(&prepared.device, &prepared.settings, &prepared.now);
     let kept = prepared.keep.len();
     journal.changes = prepared.keep.clone();
+    if let Some(settings) = prepared.sent.as_ref().filter(|_| !prepared.undo.is_empty()) {
+        let mut sent = Journal::new(&prepared.device, settings, &prepared.now);
+        sent.changes.clone_from(&prepared.keep);
+        sent.complete = true;
+        store.save(&sent)?;
+    }
     let former = store.load(&prepared.device)?;
     for change in &prepared.plan.changes {
         journal.changes.push(change.clone());
@@ -212,9 +237,6 @@ pub fn apply(runner: &mut dyn Runner, store: &Store, prepared: &Prepared) -> Res
         }
     }
     journal.changes = update::merged(&prepared.keep, &prepared.plan.changes);
-    if kept == 0 {
-        journal.changes = prepared.plan.changes.clone();
-    }
     journal.complete = true;
     store.save(&journal)
 }
@@ -238,6 +260,9 @@ fn make(runner: &mut dyn Runner, change: &Change) -> Result<(), Error> {
 fn failed(error: Error, undone: Result<(), Error>, prepared: &Prepared) -> Error {
     let device = &prepared.device;
     let state = match undone {
+        Ok(()) if !prepared.keep.is_empty() && !prepared.undo.is_empty() => format!(
+            "; what {device} receives is as it was before anything was applied, and what it sends as it was"
+        ),
         Ok(()) if !prepared.keep.is_empty() => {
             "; what was applied before stands again as it was".to_owned()
         }
@@ -261,7 +286,7 @@ fn failed(error: Error, undone: Result<(), Error>, prepared: &Prepared) -> Error
 /// the filter that redirects.
 fn undo(runner: &mut dyn Runner, device: &Device, changes: &[Change]) -> Result<(), Error> {
     let levels = changes.iter().any(Change::is_of_netfilter);
-    let mut now = look(runner, device, levels)?;
+    let mut now = Snapshot::around(runner, device, levels)?;
     for change in changes.iter().rev() {
         let Some(command) = change.undo(&now) else {
             continue;
@@ -272,7 +297,7 @@ fn undo(runner: &mut dyn Runner, device: &Device, changes: &[Change]) -> Result<
             Err(error) => error.to_string(),
         };
         // It may have gone between the look and the command.
-        now = look(runner, device, levels)?;
+        now = Snapshot::around(runner, device, levels)?;
         if change.undo(&now).is_some() {
             return Err(Error::command(&command, &complaint));
         }
@@ -280,11 +305,21 @@ fn undo(runner: &mut dyn Runner, device: &Device, changes: &[Change]) -> Result<
     Ok(())
 }
 
-/// The changes of `journal` that may still be in place, and the present state.
-fn standing(runner: &mut dyn Runner, journal: &Journal) -> Result<(Vec<Change>, Snapshot), Error> {
+/// The changes of ours that `device` may still have, by its journal or without one by its handles, and the
+/// present state.
+fn standing(
+    runner: &mut dyn Runner,
+    store: &Store,
+    device: &Device,
+) -> Result<Option<(Vec<Change>, Snapshot)>, Error> {
+    let Some(journal) = store.load(device)? else {
+        let now = recognized::looked(runner, device)?;
+        let ours = recognized::recognized(device, &now);
+        return Ok((!ours.is_empty()).then_some((ours, now)));
+    };
     let levels = journal.changes.iter().any(Change::is_of_netfilter);
-    let now = look(runner, &journal.device, levels)?;
-    Ok((journal.standing(&now), now))
+    let now = Snapshot::around(runner, device, levels)?;
+    Ok(Some((journal.standing(&now), now)))
 }
 
 /// The commands that would undo the changes applied to `device`; None if there are none.
@@ -296,14 +331,11 @@ pub fn undoing(
     store: &Store,
     device: &Device,
 ) -> Result<Option<Vec<Command>>, Error> {
-    let Some(journal) = store.load(device)? else {
-        return Ok(None);
-    };
-    let (standing, now) = standing(runner, &journal)?;
-    let changes = standing.iter().rev();
-    Ok(Some(
-        changes.filter_map(|change| change.undo(&now)).collect(),
-    ))
+    let standing = standing(runner, store, device)?;
+    Ok(standing.map(|(changes, now)| {
+        let changes = changes.iter().rev();
+        changes.filter_map(|change| change.undo(&now)).collect()
+    }))
 }
 
 /// Undoes the changes applied to `device`, and forgets them. Returns whether there were any.
@@ -311,10 +343,9 @@ pub fn undoing(
 /// # Errors
 /// If a change cannot be undone; the journal then stays.
 pub fn clear(runner: &mut dyn Runner, store: &Store, device: &Device) -> Result<bool, Error> {
-    let Some(journal) = store.load(device)? else {
+    let Some((standing, _)) = standing(runner, store, device)? else {
         return Ok(false);
     };
-    let (standing, _) = standing(runner, &journal)?;
     undo(runner, device, &standing)?;
     store.remove(device)?;
     Ok(true)

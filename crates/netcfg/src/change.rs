@@ -106,7 +106,14 @@ impl Change {
                 before,
             } => class.command(device, before.is_some()),
             Change::Prio { device } => prio_command(device),
-            Change::Leaf { device, leaf, .. } => leaf.command(device),
+            Change::Leaf {
+                device,
+                leaf,
+                before,
+            } => {
+                let stands = |before: &Leaf| before.handle() == leaf.handle();
+                leaf.command(device, before.as_ref().is_some_and(stands))
+            }
             // Once it is loaded, the table's rules switch it on: nft_ct_get_init() of
             // net/netfilter/nft_ct.c.
             Change::Accounting { before: None, .. } => Command::modprobe("nf_conntrack"),
@@ -160,8 +167,9 @@ impl Change {
                 leaf,
                 before,
             } => {
-                now.of(device)?.child(leaf.place.parent())?;
-                Some(before.as_ref()?.command(device))
+                let found = now.of(device)?.child(leaf.place.parent())?;
+                let before = before.as_ref()?;
+                Some(before.command(device, found.handle == before.handle()))
             }
             Change::Accounting { device, before } => {
                 let netfilter = now.netfilter.as_ref()?;
@@ -256,6 +264,6 @@ fn is_root_handle(handle: &str) -> bool {
 fn only_ours(observed: &Observed, device: &Device) -> bool {
     let filters = &observed.ingress_filters;
     let ifb = device.shaped_ingress();
-    let ours = |to: &String| ifb.as_ref().is_ok_and(|ifb| ifb.as_str() == to);
+    let ours = |to: &String| ifb.as_str() == to;
     filters.entries == 0 || (filters.redirects.len() == 1 && filters.redirects.iter().all(ours))
 }

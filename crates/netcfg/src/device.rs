@@ -13,6 +13,15 @@ const LONGEST: usize = 15;
 /// The prefix that [`Device::shaped_ingress`] puts before a device's name.
 const IFB_PREFIX: &str = "ifb-";
 
+/// Letters of a long name that stay, with a hash of five digits behind.
+const KEPT: usize = 5;
+
+/// The 32-bit FNV-1a hash (draft-eastlake-fnv), the same in every version of this program.
+fn fnv(bytes: &[u8]) -> u32 {
+    let step = |hash: u32, byte: &u8| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
+    bytes.iter().fold(0x811c_9dc5, step)
+}
+
 /// The name of a network device: 1 to 15 letters, digits, `.`, `_` and `-`, the first of them no `-`.
 ///
 /// The kernel takes more (`dev_valid_name` of net/core/dev.c); a name that could be read as an
@@ -25,6 +34,11 @@ impl Device {
     /// The name.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// Whether only this host's own packets pass it.
+    pub fn is_loopback(&self) -> bool {
+        self.0 == "lo"
     }
 
     /// The number that the kernel has for it, in this network namespace.
@@ -44,12 +58,15 @@ impl Device {
         })
     }
 
-    /// The name of the ifb device that shapes packets received by `self`.
-    ///
-    /// # Errors
-    /// If that name would be too long for the kernel.
-    pub fn shaped_ingress(&self) -> Result<Device, BadDevice> {
-        format!("{IFB_PREFIX}{}", self.0).parse()
+    /// The name of the ifb device that shapes packets received by `self`. Where that of `self` is too
+    /// long for a prefix, as of every USB adapter, its beginning and a hash of it stand for it.
+    pub fn shaped_ingress(&self) -> Device {
+        let name = format!("{IFB_PREFIX}{}", self.0);
+        if name.len() <= LONGEST {
+            return Device(name);
+        }
+        let hash = fnv(self.0.as_bytes()) & 0xf_ffff;
+        Device(format!("{IFB_PREFIX}{}-{hash:05x}", &self.0[..KEPT]))
     }
 }
 
@@ -131,8 +148,35 @@ mod tests {
     #[test]
     fn an_ifb_is_called_after_its_device() {
         let name = |text: &str| text.parse::<Device>().unwrap().shaped_ingress();
-        assert_eq!(name("eth0").unwrap().as_str(), "ifb-eth0");
-        assert!(name("enp0s31f6").is_ok());
-        assert!(name("enx00e04c3b16d2").is_err());
+        assert_eq!(name("eth0").as_str(), "ifb-eth0");
+        assert_eq!(name("enp0s31f6ab").as_str(), "ifb-enp0s31f6ab");
+    }
+
+    #[test]
+    fn an_ifb_of_a_long_name_has_a_hash_of_it() {
+        // From draft-eastlake-fnv, appendix C.
+        assert_eq!([fnv(b""), fnv(b"foobar")], [0x811c_9dc5, 0xbf9c_f968]);
+        let names = [
+            "enx78e7d1ea46da",
+            "enx78e7d1ea46db",
+            "wlx00e04c3b16d2",
+            "enp129s0f1np1",
+            "enp129s0f0np0",
+            "enp0s31f6.10",
+            "enp0s31f6.1000",
+        ];
+        let ifbs = names.map(|name| name.parse::<Device>().unwrap().shaped_ingress());
+        for (name, ifb) in names.iter().zip(&ifbs) {
+            assert!(ifb.as_str().parse::<Device>().is_ok(), "{ifb}");
+            assert!(
+                ifb.as_str().starts_with(&format!("ifb-{}-", &name[..5])),
+                "{ifb}"
+            );
+            assert_eq!(
+                ifbs.iter().filter(|other| *other == ifb).count(),
+                1,
+                "{ifb}"
+            );
+        }
     }
 }

@@ -35,7 +35,6 @@ const ELSEWHERE: &[(&str, &str, &str)] = &[
     ("cake", "mpu", "--overhead sets it, for both directions"),
     ("cake", "atm", "--overhead sets it, for both directions"),
     ("cake", "ingress", "it is set for what is received"),
-    ("cake", "memlimit", "cake chooses it by the rate"),
     ("mencius", "bandwidth", "--rate and --ingress set it"),
     (
         "mencius",
@@ -55,6 +54,10 @@ const ELSEWHERE: &[(&str, &str, &str)] = &[
     ),
     ("mencius", "shared", "each direction has one queue"),
 ];
+
+/// What SQM's users have in addition (`EGRESS_CAKE_OPTS` of sqm-scripts' defaults.sh, since 2024):
+/// behind NAT all computers would be one.
+const AS_USED: &[(&str, &str, &str)] = &[("cake", "nat", "yes")];
 
 /// Most settings of a discipline.
 const MOST_SETTINGS: usize = 32;
@@ -110,6 +113,8 @@ impl Discipline {
             let message = format!("{name}: {} settings", settings.len());
             return Err(Refusal::new(message).with_help("it has fewer"));
         }
+        // As tc writes them, with hyphens, or as they are declared.
+        let settings = &underscored(settings);
         for (position, (key, value)) in settings.iter().enumerate() {
             if let Some((.., why)) = elsewhere(name, key) {
                 let message = format!("{name}: {key} cannot be set here");
@@ -172,13 +177,18 @@ impl Discipline {
     /// nothing else is set.
     #[must_use]
     pub fn facing(&self, home: Home, rate: Option<Rate>) -> Self {
-        let Some((hosts, side)) = self.spelling.facing(home) else {
-            return self.clone();
-        };
+        let stated = self.spelling.stated(&self.settings, None, Some(home));
+        let stated = stated.unwrap_or_default();
+        let of_side = stated
+            .iter()
+            .filter(|(setting, _)| matches!(setting.key(), "hosts" | "flowmode"))
+            .map(|(setting, value)| (setting.key(), value.clone()));
+        let rate = rate.filter(|_| self.name() == "mencius");
         let memory = rate.map(|rate| ("memory_limit", memory_at(rate).to_string()));
-        let known = memory.into_iter().chain([(hosts, side)]);
+        let used = AS_USED.iter().filter(|(of, ..)| *of == self.name());
+        let used = used.map(|(_, key, value)| (*key, (*value).to_owned()));
         let mut facing = self.clone();
-        for (key, value) in known {
+        for (key, value) in memory.into_iter().chain(of_side).chain(used) {
             if self.settings.iter().all(|(other, _)| other != key) {
                 facing.settings.insert(0, (key.to_owned(), value));
             }
@@ -191,18 +201,33 @@ impl Discipline {
         self.spelling.name
     }
 
-    /// Its name and settings, as words of tc.
-    pub fn words(&self) -> String {
-        format!("{} {}", self.name(), self.settings_words())
+    /// Its name and settings, as words of tc. All that the simulator's has are stated, whatever the
+    /// kernel's defaults are; of a queue that stands already, not those that are fixed.
+    pub fn words(&self, stands: bool) -> String {
+        let fixed = if stands { FIXED } else { &[] };
+        format!("{} {}", self.name(), self.settings_words(fixed))
             .trim_end()
             .to_owned()
     }
 
-    /// Its settings alone, as words of tc.
-    pub fn settings_words(&self) -> String {
+    /// Its settings alone, as words of tc, without those of the names `but`.
+    pub fn settings_words(&self, but: &[&str]) -> String {
         // Each was tried when this was made.
-        let words = |(key, value): &(String, String)| find(self.spelling, key)?.words(value).ok();
-        let words: Vec<_> = self.settings.iter().filter_map(words).collect();
+        let stated = self.spelling.stated(&self.settings, None, None);
+        let stated = stated.unwrap_or_default();
+        let set =
+            |(key, value): &(String, String)| Some((find(self.spelling, key)?, value.clone()));
+        let of_the_kernel = |(setting, _): &(Setting, _)| {
+            stated.iter().all(|(other, _)| other.key() != setting.key())
+        };
+        let alone = self.settings.iter().filter_map(set).filter(of_the_kernel);
+        let words: Vec<String> = stated
+            .iter()
+            .cloned()
+            .chain(alone)
+            .filter(|(setting, value)| !but.contains(&setting.key()) && !setting.is_unsaid(value))
+            .filter_map(|(setting, value)| setting.words(&value).ok())
+            .collect();
         words.join(" ")
     }
 
@@ -214,7 +239,7 @@ impl Discipline {
             a.settings.iter().all(|(key, _)| in_b(key))
         };
         let fixed = |it: &Discipline| {
-            let fixed = |key: &str| matches!(key, "flows" | "orphan_mask");
+            let fixed = |key: &String| FIXED.contains(&key.as_str());
             let mut fixed: Vec<_> = it.settings.iter().filter(|(key, _)| fixed(key)).collect();
             fixed.sort();
             fixed.into_iter().cloned().collect::<Vec<_>>()
@@ -235,6 +260,16 @@ impl core::fmt::Display for Discipline {
         }
         Ok(())
     }
+}
+
+/// Settings that a queue keeps from its beginning: some kernels' disciplines refuse even the value that
+/// they have (`fq_codel_change` of net/sched/sch_fq_codel.c).
+const FIXED: &[&str] = &["flows", "orphan_mask"];
+
+/// `settings` with names as they are declared.
+fn underscored(settings: &[(String, String)]) -> Vec<(String, String)> {
+    let declared = |(key, value): &(String, String)| (key.replace('-', "_"), value.clone());
+    settings.iter().map(declared).collect()
 }
 
 /// As mencius has it by default with a `bandwidth`: the bytes of two seconds, since a packet takes up to
@@ -288,39 +323,83 @@ mod tests {
     #[test]
     fn in_the_words_of_tc() {
         for (text, words) in [
-            ("confucius", "confucius"),
-            (
-                "confucius,targets=10/50/90,doubling=250ms,memory_limit=4MiB,nat=yes,split_gso=no",
-                "confucius targets 10/50/90 doubling 250ms memory_limit 4194304 nat no-split-gso",
-            ),
-            ("confucius,scale=1.5ms", "confucius scale 1500us"),
-            (
-                "floq,variant=algorithm-drop,f_r=4,window=20ms,ecn=yes,split_gso=no",
-                "floq variant algorithm-drop f_r 4 window 20ms ecn no-split-gso",
-            ),
-            (
-                "mencius,hosts=source,low=15ms,nat=yes",
-                "mencius hosts source low 15ms nat",
-            ),
-            (
-                "cake,diffserv=diffserv4,rtt=1s",
-                "cake diffserv4 rtt 1000ms",
-            ),
-            (
-                "fq_codel,ecn=no,quantum=1514B",
-                "fq_codel noecn quantum 1514",
-            ),
-            ("fq,maxrate=20mbit", "fq maxrate 20mbit"),
+            ("pfifo", "pfifo limit 1000"),
             ("bfifo,limit=15kB", "bfifo limit 15000"),
+            (
+                "codel,ecn=yes",
+                "codel limit 1000 target 5ms interval 100ms ecn",
+            ),
+            (
+                "cake,diffserv=diffserv4,ack-filter=yes,memlimit=4MB,nat=yes",
+                "cake diffserv4 triple-isolate rtt 100ms egress overhead 0 mpu 0 noatm memlimit 4000000 \
+                 ack-filter nat",
+            ),
+            (
+                "fq_codel,ecn=no,quantum=300B",
+                "fq_codel limit 10240 flows 1024 quantum 300 target 5ms interval 100ms noecn \
+                 memory_limit 33554432 drop_batch 64",
+            ),
+            (
+                "fq,maxrate=20mbit",
+                "fq limit 10000 flow_limit 100 quantum 3028 initial_quantum 15140 refill_delay 40ms pacing \
+                 maxrate 20mbit low_rate_threshold 550kbit orphan_mask 1023",
+            ),
         ] {
-            assert_eq!(discipline(text).unwrap().words(), words);
+            assert_eq!(discipline(text).unwrap().words(false), words);
+        }
+        for (text, part) in [
+            (
+                "confucius,targets=10/50/90,doubling=250ms,nat=yes,split_gso=no",
+                " targets 10/50/90 ",
+            ),
+            ("confucius,nat=yes,split_gso=no", " nat no-split-gso"),
+            ("confucius,scale=1.5ms", " scale 1500us"),
+            (
+                "floq,variant=algorithm-drop,f_r=4",
+                " variant algorithm-drop ",
+            ),
+            ("mencius,hosts=source,low=15ms,nat=yes", " low 15ms "),
+            ("mencius,hosts=source", " hosts source "),
+        ] {
+            let words = discipline(text).unwrap().words(false);
+            assert!(format!("{words} ").contains(part), "{words}");
+        }
+    }
+
+    #[test]
+    fn a_queue_that_stands_is_not_told_what_it_has_from_its_beginning() {
+        for name in SET_UP {
+            let words = discipline(name).unwrap().words(true);
+            let fixed = |word: &str| FIXED.contains(&word);
+            assert!(!words.split(' ').any(fixed), "{words}");
+        }
+    }
+
+    #[test]
+    fn each_side_of_the_home_has_its_own_hosts() {
+        for (text, home, part) in [
+            ("cake", Home::Senders, "diffserv3 dual-srchost rtt"),
+            ("cake", Home::Receivers, "diffserv3 dual-dsthost rtt"),
+            (
+                "cake,flowmode=hosts",
+                Home::Receivers,
+                "diffserv3 hosts rtt",
+            ),
+            ("cake", Home::Receivers, " noatm nat"),
+            ("cake,nat=no", Home::Receivers, " noatm nonat"),
+            ("mencius", Home::Senders, " hosts source "),
+        ] {
+            let facing = discipline(text).unwrap().facing(home, None);
+            let words = facing.words(false);
+            assert!(words.contains(part), "{words}");
         }
     }
 
     #[test]
     fn what_can_be_set_up_is_built_by_its_defaults_and_comes_from_one_place() {
         for name in SET_UP {
-            assert_eq!(discipline(name).unwrap().words(), *name);
+            let words = discipline(name).unwrap().words(false);
+            assert_eq!(words.split(' ').next(), Some(*name));
         }
         for (name, key, _) in ELSEWHERE {
             assert!(SET_UP.contains(name) && find(Spelling::of(name).unwrap(), key).is_some());

@@ -53,8 +53,11 @@ impl Error {
     /// A command failed; `complaint` is its error output.
     pub(crate) fn command(command: &Command, complaint: &str) -> Self {
         let complaint = complaint.trim();
+        // tc has "We have an error talking to the kernel" on a line of its own.
+        let lines = complaint.lines().map(str::trim);
+        let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
         Error::failed(
-            format!("{command}: {complaint}"),
+            format!("{command}: {}", lines.join("; ")),
             advice(command.program, complaint, Modules::here()),
         )
     }
@@ -189,6 +192,10 @@ mod tests {
         assert_eq!(advice(Program::Tc, silent, Modules::Loaded), "");
         let error = Error::command(&Command::tc("qdisc show"), " no \n");
         assert_eq!(error.message, "tc qdisc show: no");
+        let two = "Error: Invalid MTU.\nWe have an error talking to the kernel\n";
+        let error = Error::command(&Command::tc("x"), two);
+        let one_line = "tc x: Error: Invalid MTU.; We have an error talking to the kernel";
+        assert_eq!(error.message, one_line);
     }
 
     #[test]

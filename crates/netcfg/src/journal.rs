@@ -74,9 +74,7 @@ impl Journal {
 
     /// The devices that it can name: its own, and the one through which that one receives.
     pub(crate) fn devices(&self) -> Vec<Device> {
-        let mut devices = vec![self.device.clone()];
-        devices.extend(self.device.shaped_ingress().ok());
-        devices
+        vec![self.device.clone(), self.device.shaped_ingress()]
     }
 
     /// Reads a journal; any invalid contents result in an error.
@@ -204,7 +202,8 @@ impl Store {
         let bad = |message: &str| {
             let message = format!("{}: not a journal of analects: {message}", path.display());
             let help = format!(
-                "nothing was run. See what {device} has with `tc qdisc show dev {device}`, undo it by hand (`tc qdisc del dev {device} root`, `tc qdisc del dev {device} ingress`, `ip link del dev ifb-{device}`, `nft delete table inet {}{device}`), and delete the file",
+                "nothing was run. See what {device} has with `tc qdisc show dev {device}`, undo it by hand (`tc qdisc del dev {device} root`, `tc qdisc del dev {device} ingress`, `ip link del dev {}`, `nft delete table inet {}{device}`), and delete the file",
+                device.shaped_ingress(),
                 crate::levels::PREFIX
             );
             Error::refused(message, help)

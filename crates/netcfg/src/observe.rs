@@ -96,6 +96,23 @@ impl Snapshot {
         Ok(snapshot)
     }
 
+    /// `device`, the one through which it receives, and the state of the two levels if `levels`: only for
+    /// them are nft and sysctl run.
+    ///
+    /// # Errors
+    /// If a command fails, or its output cannot be parsed.
+    pub(crate) fn around(
+        runner: &mut dyn Runner,
+        device: &Device,
+        levels: bool,
+    ) -> Result<Self, Error> {
+        let mut snapshot = Snapshot::take(runner, &[device, &device.shaped_ingress()])?;
+        if levels {
+            snapshot.netfilter = Some(Netfilter::take(runner)?);
+        }
+        Ok(snapshot)
+    }
+
     /// The state of `device`, if it exists.
     pub fn of(&self, device: &Device) -> Option<&Observed> {
         let found = self.devices.iter().find(|(name, _)| name == device);

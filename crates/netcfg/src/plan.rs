@@ -18,8 +18,11 @@ pub struct Settings {
     pub ingress: Option<ShapedRate>,
     /// The bytes that the line adds to each packet; without, the kernel's count.
     pub overhead: Option<Overhead>,
-    /// The discipline of both directions.
+    /// The discipline of what it sends, and of what it receives if `received` has no other.
     pub discipline: Discipline,
+    /// The discipline of what it receives.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub received: Option<Discipline>,
     /// Bytes up to which a flow is young: there are then two levels of the discipline, and received
     /// packets are not shaped.
     #[serde(default)]
@@ -27,6 +30,12 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// The discipline of what the device receives, or of what it sends.
+    fn discipline(&self, ingress: bool) -> &Discipline {
+        let received = self.received.as_ref().filter(|_| ingress);
+        received.unwrap_or(&self.discipline)
+    }
+
     /// The table that classifies packets of the two levels, if there are two.
     pub(crate) fn table(&self) -> Option<AgeTable> {
         let threshold = self.threshold?;
@@ -126,7 +135,6 @@ pub(crate) fn fresh(
         plan.notes.push(note);
     }
     if let Some(table) = settings.table() {
-        free_table(device, now)?;
         let before = places.accounting;
         plan.changes.push(Change::Accounting {
             device: device.clone(),
@@ -192,29 +200,9 @@ fn possible(settings: &Settings) -> Result<(), Error> {
     Ok(())
 }
 
-/// There must be no table of that name.
-fn free_table(device: &Device, now: &Snapshot) -> Result<(), Error> {
-    let there = now.netfilter.as_ref().and_then(|it| it.of(device));
-    if there.is_none() {
-        return Ok(());
-    }
-    let name = AgeTable::name(device);
-    let message =
-        format!("there is a table inet {name} already, and no journal says that it is ours");
-    let help = format!("if nothing needs it: {}", AgeTable::delete(device));
-    Err(Error::refused(message, help))
-}
-
 /// The name of the ifb device, which must not exist yet.
 fn free_ifb(device: &Device, now: &Snapshot) -> Result<Device, Error> {
-    let ifb = device.shaped_ingress().map_err(|_| {
-        let message =
-            format!("{device}: the name is too long for an ifb device that is called after it");
-        Error::refused(
-            message,
-            "leave --ingress out, or give the device a shorter name",
-        )
-    })?;
+    let ifb = device.shaped_ingress();
     if now.of(&ifb).is_some() {
         let message =
             format!("there is a device {ifb} already, and no journal says that it is ours");
@@ -265,7 +253,8 @@ impl Shaper {
             true => Home::Receivers,
             false => Home::Senders,
         };
-        let discipline = settings.discipline.facing(home, rate.map(ShapedRate::get));
+        let discipline = settings.discipline(ingress);
+        let discipline = discipline.facing(home, rate.map(ShapedRate::get));
         let split = settings.table().map(|table| table.split);
         let root = match (discipline.name(), rate) {
             ("cake", _) => RootQdisc::Cake {
@@ -349,7 +338,9 @@ fn note_excess(plan: &mut Plan, settings: &Settings, ethernet: bool) {
         return;
     };
     let told = overhead.for_class(rate.get(), ethernet);
-    if settings.discipline.name() != "cake" && told.excess > 0 {
+    let by_class = |ingress| settings.discipline(ingress).name() != "cake";
+    let by_class = by_class(false) || settings.ingress.is_some() && by_class(true);
+    if by_class && told.excess > 0 {
         plan.notes.push(format!(
             "htb counts {} bytes too many for each packet, since it cannot subtract: raise the rates a little, or use cake",
             told.excess

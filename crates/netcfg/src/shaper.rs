@@ -121,6 +121,9 @@ pub enum RootQdisc {
     },
 }
 
+/// Settings of cake that a root has for itself.
+const ITS_OWN: &[&str] = &["bandwidth", "overhead", "mpu", "atm", "ingress"];
+
 impl RootQdisc {
     /// The kernel's name of its kind.
     pub fn kind(&self) -> &'static str {
@@ -156,8 +159,8 @@ impl RootQdisc {
                 ingress,
                 ..
             } => {
-                let settings = discipline.settings_words();
-                let ingress = if *ingress { "ingress" } else { "" };
+                let settings = discipline.settings_words(ITS_OWN);
+                let ingress = if *ingress { "ingress" } else { "egress" };
                 let overhead = overhead.map_or("raw".to_owned(), |it| it.to_string());
                 let rate = rate.map_or("unlimited".to_owned(), |rate| {
                     format!("bandwidth {}", tc::rate(rate.get()))
@@ -280,10 +283,10 @@ impl Leaf {
         }
     }
 
-    /// Puts it there, or changes it.
-    pub fn command(&self, device: &Device) -> Command {
+    /// Puts it there, or if a queue of its handle `stands` there, gives that one its settings.
+    pub fn command(&self, device: &Device, stands: bool) -> Command {
         let (parent, handle) = (self.place.parent(), self.handle());
-        let words = self.discipline.words();
+        let words = self.discipline.words(stands);
         Command::tc(&format!(
             "qdisc replace dev {device} parent {parent} handle {handle} {words}"
         ))
@@ -310,8 +313,8 @@ mod tests {
         };
         assert_eq!(
             cake.command(&device()).to_string(),
-            "tc qdisc replace dev eth0 root handle a2: cake bandwidth 45mbit rtt 30ms ingress \
-             overhead 18 mpu 64 noatm"
+            "tc qdisc replace dev eth0 root handle a2: cake bandwidth 45mbit diffserv3 triple-isolate \
+             rtt 30ms ingress overhead 18 mpu 64 noatm"
         );
     }
 

@@ -5,6 +5,7 @@ use crate::observe::{Observed, Snapshot, objects};
 use crate::shaper::INNER;
 use crate::{
     AgeTable, Change, Command, Device, Error, Journal, Netfilter, Place, Runner, Settings, Store,
+    recognized,
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -15,8 +16,8 @@ use units::Rate;
 pub struct Status {
     /// The device.
     pub device: Device,
-    /// The user's settings.
-    pub settings: Settings,
+    /// The user's settings; none if the journal is lost, and the set-up is known by its handles.
+    pub settings: Option<Settings>,
     /// Whether all of it was done; otherwise it was interrupted.
     pub complete: bool,
     /// Differences from the applied state; empty if there are none.
@@ -75,25 +76,52 @@ pub fn status(
     device: &Device,
 ) -> Result<Option<Status>, Error> {
     let Some(journal) = store.load(device)? else {
-        return Ok(None);
+        return without_journal(runner, device);
     };
     let devices = journal.devices();
     let mut now = Snapshot::take(runner, &devices.iter().collect::<Vec<_>>())?;
     if journal.changes.iter().any(Change::is_of_netfilter) {
         now.netfilter = Some(Netfilter::take(runner)?);
     }
-    let mut queues = Vec::new();
-    for name in devices.iter().filter(|name| now.of(name).is_some()) {
-        queues.extend(counted(runner, name)?);
-    }
+    let queues = all_counted(runner, &devices, &now)?;
     Ok(Some(Status {
         device: device.clone(),
         differences: differences(&journal, &now),
         levels: levels(&journal, &queues),
-        settings: journal.settings,
+        settings: Some(journal.settings),
         complete: journal.complete,
         queues,
     }))
+}
+
+/// The state of a set-up whose journal is lost, if `device` has one.
+fn without_journal(runner: &mut dyn Runner, device: &Device) -> Result<Option<Status>, Error> {
+    let now = recognized::looked(runner, device)?;
+    if recognized::recognized(device, &now).is_empty() {
+        return Ok(None);
+    }
+    let devices = [device.clone(), device.shaped_ingress()];
+    Ok(Some(Status {
+        device: device.clone(),
+        settings: None,
+        complete: true,
+        differences: Vec::new(),
+        queues: all_counted(runner, &devices, &now)?,
+        levels: Vec::new(),
+    }))
+}
+
+/// The queues of those of `devices` that are there.
+fn all_counted(
+    runner: &mut dyn Runner,
+    devices: &[Device],
+    now: &Snapshot,
+) -> Result<Vec<Queue>, Error> {
+    let mut queues = Vec::new();
+    for name in devices.iter().filter(|name| now.of(name).is_some()) {
+        queues.extend(counted(runner, name)?);
+    }
+    Ok(queues)
 }
 
 /// The queues of `device` with their counters.

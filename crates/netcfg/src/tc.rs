@@ -4,12 +4,12 @@
 //! module has their spelling in tc, and the few settings that only a kernel has. Each command or
 //! engine decides which of them it takes.
 
-use qdisc::Home;
 use qdisc::confucius::params::ConfuciusParams;
 use qdisc::floq::params::FloqParams;
-use qdisc::mencius::params::{MenciusParams, Side};
-use units::param::{Spec, Value};
-use units::{Bytes, Duration, ParseError, Rate};
+use qdisc::mencius::params::MenciusParams;
+use qdisc::{Choice, Env, Home, Limit, Registry};
+use units::param::{Settings, Spec, Value};
+use units::{Bytes, Duration, ParseError, Rate, Refusal};
 
 /// How tc writes a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,9 +32,11 @@ enum Form {
     Flag(&'static str, &'static str),
     /// Its name for yes, and its [`opposite`] for no.
     Switch,
+    /// No, yes or more than that, each with a word.
+    Degree([&'static str; 3]),
 }
 
-use Form::{Count, Flag, Number, Rate as AsRate, Size, Switch, Text, Time, Word};
+use Form::{Count, Degree, Flag, Number, Rate as AsRate, Size, Switch, Text, Time, Word};
 
 /// A setting that tc has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,6 +75,10 @@ const DQ_RATE: Setting = set(
 const CE_THRESHOLD: Setting = or("off", "ce_threshold", Time);
 const NAT: Setting = set("nat", Switch);
 const SPLIT_GSO: Setting = set("split_gso", Switch);
+
+/// The value of a [`Degree`] that is more than yes, and all of them in an error.
+const AGGRESSIVE: &str = "aggressive";
+const DEGREES: &str = "no, yes or aggressive";
 
 /// A discipline that tc has.
 #[derive(Debug)]
@@ -169,6 +175,11 @@ pub const DISCIPLINES: &[Spelling] = &[
             NAT,
             set("wash", Switch),
             set("split_gso", Flag("split-gso", "no-split-gso")),
+            set(
+                "ack_filter",
+                Degree(["no-ack-filter", "ack-filter", "ack-filter-aggressive"]),
+            ),
+            set("fwmark", Count),
         ],
     },
     plain(
@@ -291,10 +302,36 @@ impl Spelling {
         listed.iter().copied().chain(specs.iter().map(Setting::of))
     }
 
-    /// The setting that says where the home's computers are, if the discipline shares by host.
-    pub fn facing(&self, home: Home) -> Option<(&'static str, String)> {
-        let hosts = self.declared().find(|setting| setting.key() == "hosts")?;
-        Some((hosts.key(), Side::from(home).to_string()))
+    /// Every setting that our discipline of this name declares, with its value: that of `settings`, or
+    /// else the simulator's for a link with `limit` that has the home's computers on this side. The
+    /// kernel's own default may be another, by its version or by the device: a `pfifo` has 1000 packets
+    /// on Ethernet, 32 on an ifb, and 3 on a ppp.
+    ///
+    /// # Errors
+    /// If our discipline refuses a setting.
+    pub fn stated(
+        &self,
+        settings: &Settings,
+        limit: Option<Limit>,
+        home: Option<Home>,
+    ) -> Result<Vec<(Setting, String)>, Refusal> {
+        let is_declared = |key: &str| self.declared().any(|setting| setting.key == key);
+        let ours = settings.iter().filter(|(key, _)| is_declared(key));
+        let choice = Choice {
+            settings: ours.cloned().collect(),
+            ..Choice::plain(self.name)
+        };
+        let env = Env {
+            limit,
+            home,
+            ..Env::default()
+        };
+        let params = Registry::<()>::builtin().build(&choice, &env)?.params();
+        let value = |setting: Setting| {
+            let found = params.iter().find(|(name, _)| *name == setting.key);
+            found.map(|(_, value)| (setting, value.clone()))
+        };
+        Ok(self.declared().filter_map(value).collect())
     }
 
     /// Settings of the kernel's alone.
@@ -357,6 +394,11 @@ impl Setting {
             }
             Switch if bool::parse(value)? => return Ok(self.key.to_owned()),
             Switch => return Ok(opposite(self.key)),
+            Degree([.., most]) if value.trim() == AGGRESSIVE => return Ok(most.to_owned()),
+            Degree([no, yes, _]) => {
+                let on = bool::parse(value).map_err(|_| ParseError::new(value, DEGREES))?;
+                return Ok((if on { yes } else { no }).to_owned());
+            }
         };
         Ok(format!("{} {value}", self.key))
     }
@@ -426,6 +468,11 @@ mod tests {
             ("cake", "flowmode", "dual-srchost ", "dual-srchost"),
             ("cake", "ingress", "no", "egress"),
             ("cake", "rtt", "1s", "rtt 1000ms"),
+            ("cake", "ack_filter", "yes", "ack-filter"),
+            ("cake", "ack_filter", "no", "no-ack-filter"),
+            ("cake", "ack_filter", "aggressive", "ack-filter-aggressive"),
+            ("cake", "memlimit", "4MB", "memlimit 4000000"),
+            ("cake", "fwmark", "255", "fwmark 255"),
             ("fq", "maxrate", "20mbit", "maxrate 20mbit"),
             ("fq", "maxrate", "20.5mbit", "maxrate 20500kbit"),
             ("fq", "maxrate", "20000001bit", "maxrate 20000001bit"),
@@ -467,6 +514,7 @@ mod tests {
             ),
             ("confucius", "targets", "-1", "not a number or a word"),
             ("confucius", "nat", "perhaps", "yes or no"),
+            ("cake", "ack_filter", "much", "yes or aggressive"),
         ] {
             let error = words(name, key, value).unwrap_err().to_string();
             assert!(error.contains(part), "{name} {key}: {error}");

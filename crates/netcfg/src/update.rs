@@ -1,20 +1,64 @@
 //! From one plan to the next without taking anything down.
 
-use crate::{Before, Change, Plan, RootQdisc};
+use crate::{Before, Change, Device, RootQdisc};
+
+/// How to come from one set of changes to another.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Update {
+    /// Changes that stay.
+    pub keep: Vec<Change>,
+    /// Changes that are undone.
+    pub undo: Vec<Change>,
+    /// Changes that are made then.
+    pub make: Vec<Change>,
+}
+
+/// From the state made by `old` to the one that `new` makes of `device` without touching what it sends, but for
+/// the numbers in it. None if that has another tree.
+pub(crate) fn update(device: &Device, old: &[Change], new: &[Change]) -> Option<Update> {
+    let [old_sent, old_received] = by_direction(device, old);
+    let [new_sent, new_received] = by_direction(device, new);
+    let mut update = Update {
+        make: in_place(&old_sent, &new_sent)?,
+        keep: old_sent,
+        undo: Vec::new(),
+    };
+    match in_place(&old_received, &new_received) {
+        Some(changes) => {
+            update.keep.extend(old_received);
+            update.make.extend(changes);
+        }
+        None => {
+            update.undo = old_received;
+            update.make.extend(new_received);
+        }
+    }
+    Some(update)
+}
+
+/// What `changes` make of the packets that `device` sends, and of those that it receives.
+fn by_direction(device: &Device, changes: &[Change]) -> [Vec<Change>; 2] {
+    let ifb = device.shaped_ingress();
+    let hook =
+        |change: &Change| matches!(change, Change::Ingress { .. } | Change::DropIngress { .. });
+    let received = |change: &&Change| hook(change) || change.devices().contains(&&ifb);
+    let (received, sent) = changes.iter().partition::<Vec<&Change>, _>(received);
+    [sent, received].map(|changes| changes.into_iter().cloned().collect())
+}
 
 /// The changes from the state made by `old` to the one in `new` without taking anything down: the
 /// same tree with other numbers in it. None if the trees differ.
-pub(crate) fn in_place(old: &[Change], new: &Plan) -> Option<Vec<Change>> {
-    if old.len() != new.changes.len() {
+fn in_place(old: &[Change], new: &[Change]) -> Option<Vec<Change>> {
+    if old.len() != new.len() {
         return None;
     }
-    let pairs = old.iter().zip(&new.changes);
+    let pairs = old.iter().zip(new);
     let mut changes = Vec::new();
     for (old, new) in pairs {
         changes.extend(difference(old, new)?);
     }
     // The meaning of priorities depends on the root's handle.
-    let levels = new.changes.iter().any(Change::is_of_netfilter);
+    let levels = new.iter().any(Change::is_of_netfilter);
     let root = |change: &Change| matches!(change, Change::Root { .. });
     if levels && changes.iter().any(root) {
         return None;
@@ -147,10 +191,12 @@ fn with_slot(old: &RootQdisc, new: &RootQdisc) -> Option<RootQdisc> {
     Some(new)
 }
 
-/// `changes` as if the changes in place by `updates` had been there from the start.
+/// `changes` as if the changes in place by `updates` had been there from the start, and the others behind
+/// them.
 pub(crate) fn merged(changes: &[Change], updates: &[Change]) -> Vec<Change> {
     let mut merged = changes.to_vec();
     for update in updates {
+        let mut found = false;
         for change in &mut merged {
             match (&mut *change, update) {
                 (
@@ -189,8 +235,12 @@ pub(crate) fn merged(changes: &[Change], updates: &[Change]) -> Vec<Change> {
                         ..
                     },
                 ) if device == same => *table = *new,
-                _ => (),
+                _ => continue,
             }
+            found = true;
+        }
+        if !found {
+            merged.push(update.clone());
         }
     }
     merged

@@ -9,6 +9,7 @@ use cca::tonopah::Settings;
 use noq_proto::EcnCodepoint;
 use noq_udp::{RecvMeta, Transmit, UdpSocketState};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use std::io::{ErrorKind, IoSliceMut};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,7 +31,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server that listens on `address`; port 0 takes a free one.
+    /// A server that listens on `address`; port 0 takes a free one. `[::]` on a kernel without IPv6 is
+    /// `0.0.0.0`.
     ///
     /// # Errors
     /// If the address is taken, or TLS cannot be set up.
@@ -40,9 +42,10 @@ impl Server {
         policy: Policy,
         settings: Settings,
     ) -> Result<Self, Problem> {
+        let bound = bound(address, Bound::to);
         Ok(Server {
             node: Node::server(identity, policy, settings, None)?,
-            sockets: Sockets::new(&[address])?,
+            sockets: Sockets::of(vec![bound.map_err(|error| at(&[address], &error))?]),
         })
     }
 
@@ -120,21 +123,55 @@ struct Bound {
     state: UdpSocketState,
 }
 
+impl Bound {
+    fn to(address: SocketAddr) -> std::io::Result<Self> {
+        let socket = UdpSocket::bind(address)?;
+        let state = UdpSocketState::new((&socket).into())?;
+        // Smaller buffers than wanted are no reason to give up.
+        let _ = state.set_recv_buffer_size((&socket).into(), BUFFER);
+        let _ = state.set_send_buffer_size((&socket).into(), BUFFER);
+        Ok(Bound { socket, state })
+    }
+}
+
+/// Binds `address`. Where that is any address of IPv6 and the kernel has no IPv6, it is any of IPv4.
+fn bound<T>(
+    address: SocketAddr,
+    mut bind: impl FnMut(SocketAddr) -> std::io::Result<T>,
+) -> std::io::Result<T> {
+    let any = SocketAddr::from((Ipv6Addr::UNSPECIFIED, address.port()));
+    match bind(address) {
+        Err(error) if address == any && lacks_ipv6(&error) => {
+            bind((Ipv4Addr::UNSPECIFIED, address.port()).into())
+        }
+        bound => bound,
+    }
+}
+
+/// Whether it is for want of IPv6: `ipv6.disable=1`, a service that is not allowed the family, or a host
+/// whose devices have no address of it.
+fn lacks_ipv6(error: &std::io::Error) -> bool {
+    let lacks = [Errno::AFNOSUPPORT, Errno::ADDRNOTAVAIL];
+    lacks
+        .iter()
+        .any(|lack| error.raw_os_error() == Some(lack.raw_os_error()))
+}
+
+fn at(addresses: &[SocketAddr], error: &std::io::Error) -> Problem {
+    Problem::io(&format!("{addresses:?}"), error)
+}
+
 struct Sockets(Vec<Bound>, Vec<u8>);
 
 impl Sockets {
     fn new(addresses: &[SocketAddr]) -> Result<Self, Problem> {
-        let bound = addresses.iter().map(|address| {
-            let socket = UdpSocket::bind(address)?;
-            let state = UdpSocketState::new((&socket).into())?;
-            // Smaller buffers than wanted are no reason to give up.
-            let _ = state.set_recv_buffer_size((&socket).into(), BUFFER);
-            let _ = state.set_send_buffer_size((&socket).into(), BUFFER);
-            Ok(Bound { socket, state })
-        });
-        let bound: std::io::Result<Vec<Bound>> = bound.collect();
-        let bound = bound.map_err(|e| Problem::io(&format!("{addresses:?}"), &e))?;
-        Ok(Sockets(bound, vec![0; LONGEST]))
+        let bound: std::io::Result<Vec<Bound>> = addresses.iter().copied().map(Bound::to).collect();
+        let bound = bound.map_err(|error| at(addresses, &error))?;
+        Ok(Sockets::of(bound))
+    }
+
+    fn of(bound: Vec<Bound>) -> Self {
+        Sockets(bound, vec![0; LONGEST])
     }
 
     /// Sends due packets, waits for the first of a datagram and the next timeout, and reads.
@@ -166,7 +203,7 @@ impl Sockets {
             tv_nsec: span.subsec_nanos().into(),
         };
         match poll(&mut fds, Some(&span)) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+            Ok(_) | Err(Errno::INTR) => Ok(()),
             Err(e) => Err(Problem::io("poll", &e.into())),
         }
     }
@@ -251,4 +288,38 @@ fn passes(kind: ErrorKind) -> bool {
 )]
 fn clock() -> Instant {
     Instant::now()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_ipv6_any_address_is_one_of_ipv4() {
+        let tried = |address: &str, refused: Errno| {
+            let mut tried = Vec::new();
+            let bound = bound(address.parse().unwrap(), |address| {
+                tried.push(address.to_string());
+                match address {
+                    SocketAddr::V4(_) => Ok(()),
+                    SocketAddr::V6(_) => Err(refused.into()),
+                }
+            });
+            (bound.is_ok(), tried)
+        };
+        let both = vec!["[::]:7411".to_owned(), "0.0.0.0:7411".to_owned()];
+        for lack in [Errno::AFNOSUPPORT, Errno::ADDRNOTAVAIL] {
+            assert_eq!(tried("[::]:7411", lack), (true, both.clone()));
+        }
+        // One that is taken, or that was named, is what it is.
+        let one = |address: &str| vec![address.to_owned()];
+        assert_eq!(
+            tried("[::]:7411", Errno::ADDRINUSE),
+            (false, one("[::]:7411"))
+        );
+        assert_eq!(
+            tried("[::1]:7411", Errno::AFNOSUPPORT),
+            (false, one("[::1]:7411"))
+        );
+    }
 }

@@ -17,7 +17,8 @@ pub struct Env {
     pub limit: Option<Limit>,
     /// Seed for disciplines that use chance.
     pub seed: u64,
-    /// Where the home's computers are, if it is known; the default of a discipline's `hosts`.
+    /// Where the home's computers are, if it is known; the default of a discipline's `hosts`
+    /// or `flowmode`.
     pub home: Option<Home>,
 }
 

@@ -1,7 +1,7 @@
 //! `analects pace` beside the browsers behind the link.
 
 use super::Result;
-use crate::refused::Refused;
+use command::Refused;
 use serde_json::Value;
 use std::fs::File;
 use std::path::Path;
@@ -45,7 +45,7 @@ impl Pacer {
         let pacer = Pacer { child };
         let told = || std::fs::read_to_string(&said).unwrap_or_default();
         for _ in 0..LOOKS {
-            if told().contains(crate::diverted::SERVES) {
+            if told().contains(router::SERVES) {
                 return Ok(pacer);
             }
             sleep(OFTEN);

@@ -2,8 +2,8 @@
 
 use super::{Result, failed, pacer};
 use crate::cli::BrowserArgs;
-use crate::refused::Refused;
 use browser::{Outcome, Trial};
+use command::Refused;
 use serde::Serialize;
 use serde_json::Value;
 use std::path::{Path, PathBuf};

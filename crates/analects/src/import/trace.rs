@@ -7,9 +7,9 @@ mod unit;
 
 use super::Result;
 use crate::cli::TraceArgs;
-use crate::files::{distinct, replace, replaceable};
-use crate::refused::Refused;
-use crate::run::print;
+use command::Refused;
+use command::files::{distinct, replace, replaceable};
+use command::print;
 use scenario::files;
 use std::fmt::Write as _;
 use units::Refusal;

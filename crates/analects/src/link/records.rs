@@ -1,8 +1,8 @@
 //! Files with the packets that leave the queues of a link.
 
 use crate::cli::LinkArgs;
-use crate::files::{distinct, unwritable, writable};
-use crate::refused::Refused;
+use command::Refused;
+use command::files::{distinct, unwritable, writable};
 use live::{Fate, Gone, Tap};
 use report::taps::{Capture, PacketLine, PacketLines};
 use std::fs::File;

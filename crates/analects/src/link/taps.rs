@@ -3,7 +3,7 @@
 use super::records::Records;
 use super::view::View;
 use crate::cli::LinkArgs;
-use crate::refused::Refused;
+use command::Refused;
 use live::{Direction, Gone, State, Tap};
 use qdisc::Class;
 use std::fs::File;

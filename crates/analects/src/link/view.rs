@@ -1,6 +1,6 @@
 //! A live view of a link: what each flow gets, and in which class it is.
 
-use crate::progress::back;
+use command::cells::back;
 use live::{Direction, Ends, Fate, Gone, State, Tap};
 use qdisc::Class;
 use std::collections::BTreeMap;

@@ -19,14 +19,14 @@ const GENERATED: [(&str, &str); 4] = [
 const REWRITE: &str = "if that is intended, run\n  ANALECTS_DOCS=write cargo test -p analects \
     --test it docs\nand read through what changed: prose around figures may have to follow";
 
-fn root() -> PathBuf {
+pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 /// The guides and the other pages.
 const GUIDES: &[&str] = &[".", "docs", "docs/decisions", "docs/reproduction"];
 /// All folders with pages.
-const ALL: &[&str] = &[
+pub const ALL: &[&str] = &[
     ".",
     "docs",
     "docs/decisions",
@@ -35,7 +35,7 @@ const ALL: &[&str] = &[
 ];
 
 /// Pages in these folders, with their texts.
-fn pages(folders: &[&str]) -> Vec<(PathBuf, String)> {
+pub fn pages(folders: &[&str]) -> Vec<(PathBuf, String)> {
     let mut pages = Vec::new();
     for folder in folders {
         for entry in std::fs::read_dir(root().join(folder)).unwrap() {
@@ -51,7 +51,7 @@ fn pages(folders: &[&str]) -> Vec<(PathBuf, String)> {
 }
 
 /// Compares a page with its expected contents, or updates it.
-fn settle(path: &Path, is: &str, ought: &str) {
+pub fn settle(path: &Path, is: &str, ought: &str) {
     if is == ought {
         return;
     }
@@ -79,7 +79,7 @@ fn generated_pages_are_up_to_date() {
 }
 
 /// Lets a folder have the scenarios.
-fn with_scenarios(folder: &Folder) {
+pub fn with_scenarios(folder: &Folder) {
     std::os::unix::fs::symlink(root().join("scenarios"), folder.0.join("scenarios")).unwrap();
 }
 
@@ -99,7 +99,7 @@ fn commands_of_the_readme_run() {
 }
 
 /// Runs a command line in `folder`, where `analects` and the scenarios are.
-fn shell(folder: &Folder, line: &str) -> String {
+pub fn shell(folder: &Folder, line: &str) -> String {
     let program = Path::new(env!("CARGO_BIN_EXE_analects")).parent().unwrap();
     let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
     let mut command = Command::new("sh");

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// From the ground up: a crate depends on crates of lower floors only.
-const FLOORS: [&[&str]; 8] = [
+const FLOORS: [&[&str]; 9] = [
     &["units"],
     &["qdisc", "cca"],
     &[
@@ -18,8 +18,9 @@ const FLOORS: [&[&str]; 8] = [
     ],
     &["scenario", "browser", "rtc"],
     &["measure", "endpoints"],
-    &["theory", "report", "sim", "guest", "campaign"],
+    &["theory", "report", "sim", "guest", "campaign", "command"],
     &["reproduce", "linux", "live"],
+    &["router"],
     &["analects", "bench", "playground"],
 ];
 

@@ -8,6 +8,8 @@ mod campaign;
 mod commands;
 mod common;
 #[cfg(unix)]
+mod diverted;
+#[cfg(unix)]
 mod docs;
 mod fingerprint;
 mod house;
@@ -18,11 +20,15 @@ mod listeners;
 mod output;
 mod outputs;
 mod pages;
+#[cfg(unix)]
+mod pictures;
 mod probe;
 mod processor_sharing;
 #[cfg(unix)]
 mod recording;
 mod reproduce;
 mod sweep;
+#[cfg(unix)]
+mod tc;
 mod threshold;
 mod wrong_input;

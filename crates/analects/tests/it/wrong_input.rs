@@ -1224,10 +1224,11 @@ fn wrong_shapers() {
         &["--dev", "is not a name"],
     );
     refused(good, &["--overhead", &long], &["--overhead"]);
+    refused(good, &["--down-discipline", "cake"], &["--ingress"]);
     refused(
-        &["--dev", "enx00e04c3b16d2", "--rate", "9mbit"],
-        &["--ingress", "9mbit"],
-        &["too long for an ifb", "--ingress"],
+        good,
+        &["--up-discipline", "cake,ack_filter=much"],
+        &["--up-discipline", "no, yes or aggressive"],
     );
 }
 

@@ -93,6 +93,9 @@ impl<P> Cake<P> {
         if let Some(limit) = env.limit {
             params.memlimit = MemLimit(Some(Bytes::new(limit.bytes().min(u32::MAX.into()))));
         }
+        if let Some(home) = env.home {
+            params.flowmode = home.into();
+        }
         params.apply(settings)?;
         let mut cake = Cake {
             framing: Framing::new(params.overhead, params.mpu, params.atm),

@@ -1,5 +1,6 @@
 //! Parameters of `cake`, under the names that `tc` shows.
 
+use crate::registry::Home;
 use crate::shaper::{Atm, Bandwidth, Overhead};
 use std::fmt;
 use units::param::Value;
@@ -13,8 +14,9 @@ units::params! {
         /// Priority tins: besteffort, precedence, diffserv3, diffserv4 or diffserv8.
         diffserv: Diffserv = "diffserv3", source "Linux sch_cake.c";
         /// Units that share the link: flowblind, srchost, dsthost, hosts, flows, dual-srchost,
-        /// dual-dsthost or triple-isolate.
-        flowmode: FlowMode = "triple-isolate", source "Linux sch_cake.c";
+        /// dual-dsthost or triple-isolate. A scenario's link knows on which side the home's computers
+        /// are: its default is dual-srchost where they send, dual-dsthost where they receive.
+        flowmode: FlowMode = "triple-isolate", source "Linux sch_cake.c; tc-cake(8): dual-srchost, dual-dsthost";
         /// Cobalt's interval; its target is a twentieth of it. Both grow if a full-sized packet
         /// takes long.
         rtt: Duration = "100ms", range "1us".."1h", source "tc-cake(8): internet";
@@ -99,6 +101,16 @@ keywords! {
         DualDstHost = "dual-dsthost",
         /// Hosts on both sides, and then their flows.
         TripleIsolate = "triple-isolate",
+    }
+}
+
+/// The home's computers share the link first, as tc-cake(8) recommends behind NAT.
+impl From<Home> for FlowMode {
+    fn from(home: Home) -> Self {
+        match home {
+            Home::Senders => FlowMode::DualSrcHost,
+            Home::Receivers => FlowMode::DualDstHost,
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::testing::{Log, settings, us};
-use crate::{Ecn, FlowId, Hosts, Ignore, Limit};
+use crate::{Ecn, FlowId, Home, Hosts, Ignore, Limit};
 
 /// Packets are `(flow, number)`.
 type Name = (u32, u32);
@@ -51,6 +51,23 @@ fn leave(cake: &mut Cake<Name>, mut now: Instant) -> Vec<(u64, Name)> {
 
 fn names() -> Log<Name, Name> {
     Log::by(|_, packet| packet.payload)
+}
+
+#[test]
+fn the_homes_computers_share_the_link_wherever_they_are_known() {
+    let mode = |home, set: &[(&str, &str)]| {
+        let env = Env {
+            home,
+            ..Env::default()
+        };
+        let cake: Cake<Name> = Cake::new(&settings(set), &env).unwrap();
+        cake.params.flowmode
+    };
+    assert_eq!(mode(None, &[]), FlowMode::TripleIsolate);
+    assert_eq!(mode(Some(Home::Senders), &[]), FlowMode::DualSrcHost);
+    assert_eq!(mode(Some(Home::Receivers), &[]), FlowMode::DualDstHost);
+    let set = &[("flowmode", "flows")];
+    assert_eq!(mode(Some(Home::Receivers), set), FlowMode::Flows);
 }
 
 #[test]

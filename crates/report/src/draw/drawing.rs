@@ -96,13 +96,14 @@ impl Drawing {
         }
     }
 
-    /// The drawing as a file of its own, on light ground, with the meaning of its marks.
+    /// The drawing as a file of its own, with the meaning of its marks. Its ground is light, or dark where the viewer
+    /// asks for that.
     pub fn svg(&self) -> String {
         let (width, height) = self.size;
         let (legend, below) = self.legend();
         let size = (c(width), c(height + below));
         let view = format!("0 0 {} {}", size.0, size.1);
-        let style = resolved(STYLE) + &palette::rules(false);
+        let style = style();
         let svg = html! {
             svg xmlns="http://www.w3.org/2000/svg" viewBox=(view) width=(size.0) height=(size.1) role="img" {
                 title { (self.title) }
@@ -182,11 +183,26 @@ fn table(caption: &str, (head, rows): &Table) -> Markup {
     }
 }
 
-/// Rules with the values of variables on light ground in their place: many programs that read SVG
-/// do not support variables.
-fn resolved(rules: &str) -> String {
-    let light = GROUND.split(['{', '}']).nth(1).unwrap_or_default();
-    let set = light.split(';').filter_map(|pair| pair.split_once(':'));
+/// The style of a file: that on light ground, and for viewers that ask for it what differs on dark.
+fn style() -> String {
+    let mut grounds = GROUND.split(['{', '}']);
+    let light = grounds.nth(1).unwrap_or_default();
+    let dark = grounds.nth(2).unwrap_or_default();
+    let coloured = STYLE.lines().filter(|rule| rule.contains("var("));
+    let coloured: String = coloured.map(|rule| rule.to_owned() + "\n").collect();
+    format!(
+        "{}{}@media (prefers-color-scheme:dark){{{}{}}}",
+        resolved(STYLE, light),
+        palette::rules(false),
+        resolved(&coloured, dark),
+        palette::rules(true)
+    )
+}
+
+/// Rules with the values of a ground's variables in their place: many programs that read SVG do not support
+/// variables.
+fn resolved(rules: &str, ground: &str) -> String {
+    let set = ground.split(';').filter_map(|pair| pair.split_once(':'));
     set.fold(rules.to_owned(), |rules, (name, value)| {
         rules.replace(&format!("var({})", name.trim()), value.trim())
     })
@@ -198,8 +214,12 @@ mod tests {
 
     #[test]
     fn a_file_of_its_own_has_no_variables() {
-        let style = resolved(STYLE);
+        let style = style();
         assert!(!style.contains("var("), "{style}");
-        assert!(style.contains("fill:#5a6068"));
+        let (light, dark) = style.split_once("@media").unwrap();
+        assert!(light.contains(".ground{fill:#fff}"), "{light}");
+        assert!(light.contains(".c0{color:#0072b2}"), "{light}");
+        assert!(dark.contains(".ground{fill:#15181c}"), "{dark}");
+        assert!(dark.contains(".c0{color:#3d9be0}"), "{dark}");
     }
 }

@@ -19,27 +19,53 @@ const AFTER_S: f64 = 5.0;
 /// Height of a discipline's row among the stalls.
 const ROW: f64 = 14.0;
 
-/// The plots of every call, and their distributions.
+/// What one sees first: when the first call stalls, and the delays of its frames in the typical run of each
+/// discipline.
+pub fn seen(report: &Report<'_>) -> Markup {
+    let calls = calls(report);
+    let content = html! {
+        @if let Some(call) = calls.first() { (at_a_glance(report, call)) }
+    };
+    let heading = calls
+        .first()
+        .map_or_else(String::new, |call| format!("When {} stalls", call.name));
+    wrap("seen", &heading, &content)
+}
+
+/// The plots of every call but those seen before, and their distributions.
 pub fn section(report: &Report<'_>) -> Markup {
-    let names: Vec<&str> = report
+    let calls = calls(report);
+    let all = report
         .drawn
         .first()
-        .map(|drawn| drawn.series.calls.iter().map(String::as_str).collect())
-        .unwrap_or_default();
+        .map_or(0, |drawn| drawn.series.calls.len());
+    let content = html! {
+        @for (n, call) in calls.iter().enumerate() {
+            @if calls.len() > 1 { h3 { (call.name) } }
+            @if n > 0 { (at_a_glance(report, call)) }
+            (of_call(report, call))
+        }
+        @if all > MOST_CALLS {
+            p class="note" { (all - MOST_CALLS) " more calls are not drawn." }
+        }
+        (distributions(report))
+    };
+    wrap("frames", "Frame delay", &content)
+}
+
+/// The calls that are drawn.
+fn calls<'a>(report: &Report<'a>) -> Vec<Call<'a>> {
+    let names = report
+        .drawn
+        .first()
+        .map_or(&[][..], |drawn| &drawn.series.calls);
     let calls = names.iter().enumerate().take(MOST_CALLS);
     let calls = calls.map(|(number, name)| Call {
         number,
         name,
         threshold: report.subject.threshold_ms(name),
     });
-    let content = html! {
-        @for call in calls { (of_call(report, &call, names.len() > 1)) }
-        @if names.len() > MOST_CALLS {
-            p class="note" { (names.len() - MOST_CALLS) " more calls are not drawn." }
-        }
-        (distributions(report))
-    };
-    wrap("frames", "Frame delay", &content)
+    calls.collect()
 }
 
 /// A call that is drawn.
@@ -62,25 +88,36 @@ fn points(report: &Report<'_>, series: &Series, call: usize) -> Vec<Point> {
         .collect()
 }
 
-fn of_call(report: &Report<'_>, call: &Call<'_>, several: bool) -> Markup {
-    let lines = |worst: bool| -> Vec<Line> {
-        let drawn = report.drawn.iter().filter(|drawn| drawn.worst == worst);
-        drawn
-            .map(|drawn| (drawn.n, points(report, drawn.series, call.number)))
-            .collect()
-    };
-    let (typical, worst) = (lines(false), lines(true));
+/// The frames of a call in the runs of one kind, by discipline.
+fn lines(report: &Report<'_>, call: &Call<'_>, worst: bool) -> Vec<Line> {
+    let drawn = report.drawn.iter().filter(|drawn| drawn.worst == worst);
+    drawn
+        .map(|drawn| (drawn.n, points(report, drawn.series, call.number)))
+        .collect()
+}
+
+/// When a call stalls, and its frames' delays in the typical runs.
+fn at_a_glance(report: &Report<'_>, call: &Call<'_>) -> Markup {
+    let typical = lines(report, call, false);
     let name = call.name;
     html! {
-        @if several { h3 { (name) } }
         @if axis(call, &typical).is_none() {
             p class="note" { "No frame of " (name) " arrived." }
         } @else {
-            (over_time(report, call, &typical, &format!("frames-{name}"), ""))
-            @if !worst.is_empty() {
-                (over_time(report, call, &worst, &format!("frames-{name}-worst"), "The worst run of each discipline: "))
-            }
             (stalls(report, call))
+            (over_time(report, call, &typical, &format!("frames-{name}"), ""))
+        }
+    }
+}
+
+/// The same in the worst runs, and more closely.
+fn of_call(report: &Report<'_>, call: &Call<'_>) -> Markup {
+    let (typical, worst) = (lines(report, call, false), lines(report, call, true));
+    html! {
+        @if axis(call, &typical).is_some() {
+            @if !worst.is_empty() {
+                (over_time(report, call, &worst, &format!("frames-{}-worst", call.name), "The worst run of each discipline: "))
+            }
             (closer(report, call, &typical))
         }
     }

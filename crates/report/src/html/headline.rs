@@ -1,4 +1,4 @@
-//! The summary in sentences: stalls, waits and their causes.
+//! The summary in sentences: which discipline does best, and why a call stalled under each.
 
 use super::report::Report;
 use super::words::{SHORT_NAME, time};
@@ -11,16 +11,13 @@ use measure::metric::pages::PLT;
 use measure::metric::queues::{DROPS, SOJOURN};
 use measure::metric::transfers::{BULK_RATE, FCT};
 
-/// Title and sentences.
+/// Title, and which discipline does best.
 pub fn section(report: &Report<'_>) -> Markup {
     html! {
         header {
             h1 { (report.subject.name) }
             p { (report.subject.summary) }
             p class="verdict" { (verdict(report)) }
-        }
-        ul class="sentences" {
-            @for n in 0..report.summaries.len() { li { (sentence(report, n)) } }
         }
     }
 }
@@ -120,7 +117,7 @@ fn listed(names: &[Markup]) -> Markup {
 }
 
 /// One discipline: does the call stall, does the page wait, and the actions of its queue.
-fn sentence(report: &Report<'_>, n: usize) -> Markup {
+pub fn sentence(report: &Report<'_>, n: usize) -> Markup {
     let what = outcome(report, &report.summaries[n]).join(", ");
     html! {
         b { (report.look(n).swatch()) (report.name(n)) } ": " (what) "." (why(report, n))

@@ -41,6 +41,7 @@ pub fn page(report: Report<'_>) -> Pages {
 fn sections(report: &Report<'_>) -> Markup {
     html! {
         (headline::section(report))
+        (frames::seen(report))
         (comparison::section(report))
         (why::section(report))
         (tradeoff::section(report))

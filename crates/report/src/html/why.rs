@@ -1,19 +1,29 @@
 //! Why each call stalled: in words, and each stall.
 
 use super::frame::section as wrap;
+use super::headline::sentence;
 use super::report::{Drawn, Report};
 use super::words::time;
 use maud::{Markup, html};
 use measure::CallResult;
 use measure::why::{Kind, Stall, Whose};
 
-/// The explanation of each call in each run that is drawn.
+/// A line for each discipline, and folded behind it the explanation of each call in its runs that are drawn.
 pub fn section(report: &Report<'_>) -> Markup {
-    let explained = report.drawn.iter().map(|drawn| run(report, drawn));
-    let explained: Vec<Markup> = explained.flatten().collect();
+    let explained: Vec<Option<Markup>> = (0..report.summaries.len())
+        .map(|n| of_discipline(report, n))
+        .collect();
+    let some = explained.iter().any(Option::is_some);
     let content = html! {
-        @if !explained.is_empty() {
-            @for run in &explained { (run) }
+        @for (n, explained) in explained.iter().enumerate() {
+            @match explained {
+                Some(explained) => {
+                    details class="why" { summary { (sentence(report, n)) } (explained) }
+                }
+                None => p { (sentence(report, n)) },
+            }
+        }
+        @if some {
             p class="note" {
                 "From the packets of late frames: the longest part of the way of the one with which a \
                  frame was complete is where the frame was late. Percentages behind names: of the bytes \
@@ -22,6 +32,13 @@ pub fn section(report: &Report<'_>) -> Markup {
         }
     };
     wrap("why", "Why calls stall", &content)
+}
+
+/// What is known of a discipline's runs, if calls stalled in them.
+fn of_discipline(report: &Report<'_>, n: usize) -> Option<Markup> {
+    let drawn = report.drawn.iter().filter(|drawn| drawn.n == n);
+    let runs: Vec<Markup> = drawn.filter_map(|drawn| run(report, drawn)).collect();
+    (!runs.is_empty()).then(|| html! { @for run in &runs { (run) } })
 }
 
 fn run(report: &Report<'_>, drawn: &Drawn<'_>) -> Option<Markup> {
@@ -36,10 +53,7 @@ fn run(report: &Report<'_>, drawn: &Drawn<'_>) -> Option<Markup> {
     (!calls.is_empty()).then(|| {
         html! {
             div class=(format!("d{}", drawn.n)) {
-                p {
-                    b { (report.look(drawn.n).swatch()) (report.name(drawn.n)) }
-                    @if runs > 1 { " (" (drawn.which(runs)) ")" }
-                }
+                @if runs > 1 { p { (drawn.which(runs)) ":" } }
                 ul class="notes" {
                     @for why in calls.iter().filter_map(|call| call.why.as_ref()) { li { (why.text) } }
                 }

@@ -199,7 +199,12 @@ impl Model {
 
     fn tc(&mut self, words: &[&str]) -> Result<String> {
         match words {
-            ["-d", "-j", "qdisc", "show", "dev", name] => Ok(self.link(name)?.queues()),
+            ["-d", "-j", "qdisc", "show", "dev", name]
+            | ["-s", "-j", "qdisc", "show", "dev", name] => Ok(self.link(name)?.queues()),
+            ["-j", "qdisc", "show"] => {
+                let names = self.links.keys().map(|name| json!({"dev": name}));
+                Ok(Value::from(names.collect::<Vec<_>>()).to_string())
+            }
             ["class", "show", "dev", name] => Ok(self.link(name)?.classes()),
             ["-j", "filter", "show", "dev", name, "ingress"] => Ok(self.link(name)?.redirects()),
             ["-j", "filter", "show", "dev", name, "parent", _] => {
@@ -409,6 +414,12 @@ const ALONE: &[(&str, &str)] = &[
     ("atm", "framing"),
     ("ptm", "framing"),
     ("ingress", "ingress"),
+    ("egress", "ingress"),
+    ("triple-isolate", "flowmode"),
+    ("dual-srchost", "flowmode"),
+    ("dual-dsthost", "flowmode"),
+    ("no-ack-filter", "ack-filter"),
+    ("ack-filter", "ack-filter"),
     ("unlimited", "bandwidth"),
     ("diffserv3", "diffserv"),
 ];
@@ -428,6 +439,10 @@ fn replaced(old: Option<&Queue>, handle: &str, kind: &str, words: &[&str]) -> Re
             return Err("Error: Change operation not supported by specified qdisc.".to_owned());
         }
         queue.options = old.options.clone();
+        // fq_codel_change() of net/sched/sch_fq_codel.c: even if it is the number that it has.
+        if words.contains(&"flows") {
+            return Err("Error: Number of flows cannot be changed.".to_owned());
+        }
     }
     if kind == "prio" {
         queue.options.insert(kind.to_owned(), words.join(" "));

@@ -106,7 +106,8 @@ fn what_is_drawn_is_there_as_values_with_their_intervals() {
     ] {
         assert!(names.contains(&name), "{name}: {names:?}");
     }
-    let tradeoff = &pages.drawings[0].1;
+    let place = names.iter().position(|name| *name == "tradeoff").unwrap();
+    let tradeoff = &pages.drawings[place].1;
     let point = tradeoff
         .values
         .iter()

@@ -58,7 +58,7 @@ pub enum ProbeCommand {
 #[derive(Debug, Args)]
 pub struct ProbeServe {
     /// The address to listen on. A host whose IPv6 sockets do not receive IPv4 needs 0.0.0.0:7411
-    /// for IPv4.
+    /// for IPv4; on a kernel without IPv6, [::] is 0.0.0.0.
     #[arg(long, default_value = "[::]:7411", value_name = "ADDRESS:PORT")]
     pub listen: SocketAddr,
     /// The file of the server's key, readable by its owner only; it is created if it does not exist.

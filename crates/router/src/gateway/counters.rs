@@ -2,9 +2,9 @@
 
 use super::{DIRECTIONS, UNLIMITED};
 use crate::cli::GatewayArgs;
-use crate::files::{distinct, replace, replaceable};
 use crate::prometheus::{Family, counter, gauge, written};
-use crate::refused::Refused;
+use command::Refused;
+use command::files::{distinct, replace, replaceable};
 use live::{Gate, Gates, Standing};
 use serde_json::json;
 use std::path::PathBuf;

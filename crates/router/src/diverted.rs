@@ -3,8 +3,8 @@
 
 use crate::control::Control;
 use crate::privileges;
-use crate::refused::Refused;
-use crate::run::print;
+use command::Refused;
+use command::print;
 use core::ops::ControlFlow;
 use live::{Gate, Gates};
 use netcfg::divert::{self, Diversion, Diverting, Sole};

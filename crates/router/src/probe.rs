@@ -1,13 +1,13 @@
 //! `analects probe`: determines the management of a path's queue, over real multipath QUIC.
 
 use crate::cli::{ProbeArgs, ProbeCommand, ProbeServe};
-use crate::refused::Refused;
-use crate::run::print;
 use ::probe::limits::Policy;
 use ::probe::node::{Form, Wish};
 use ::probe::report::{Direction, Management, Report};
-use ::probe::{Identity, Problem, Trust, real};
+use ::probe::{Identity, Trust, real};
 use cca::tonopah::Settings;
+use command::Refused;
+use command::print;
 use core::fmt::Display;
 use core::str::FromStr;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
@@ -25,20 +25,6 @@ pub fn probe(args: &ProbeArgs) -> Result<()> {
     match &args.command {
         Some(ProbeCommand::Serve(serve_args)) => serve(serve_args),
         None => ask(args),
-    }
-}
-
-impl From<Problem> for Refused {
-    fn from(problem: Problem) -> Self {
-        let text = problem.to_string();
-        match problem {
-            Problem::Refused(_) => Refused::new(&text, ""),
-            Problem::Peer(_) | Problem::System(_) => Refused::failed(&text, ""),
-            Problem::Unreachable(_) => Refused::failed(
-                &text,
-                "the server's firewall must let its UDP port through; it runs `analects probe serve`",
-            ),
-        }
     }
 }
 
@@ -121,6 +107,9 @@ fn serve(args: &ProbeServe) -> Result<()> {
     let identity = Identity::load_or_make(&args.key)?;
     let mut server = real::Server::bind(args.listen, &identity, policy, Settings::default())?;
     let address = server.address()?;
+    if address.is_ipv4() && args.listen.is_ipv6() {
+        eprintln!("this kernel has no IPv6: only IPv4 is answered");
+    }
     print(&format!("listening on {address}\npin {}\n", identity.pin()))?;
     Ok(server.run(&AtomicBool::new(false))?)
 }

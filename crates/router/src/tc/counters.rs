@@ -126,13 +126,14 @@ mod tests {
     fn each_queue_and_level_has_its_lines_and_what_nobody_counts_has_none() {
         let status = Status {
             device: "wan0".parse().unwrap(),
-            settings: Settings {
+            settings: Some(Settings {
                 rate: None,
                 ingress: None,
                 overhead: None,
                 discipline: Discipline::new(&"mencius".parse().unwrap()).unwrap(),
+                received: None,
                 threshold: None,
-            },
+            }),
             complete: true,
             differences: Vec::new(),
             queues: vec![

@@ -1,6 +1,6 @@
 //! The privileges that a process which carries packets keeps.
 
-use crate::refused::Refused;
+use command::Refused;
 use rustix::io::Errno;
 use rustix::thread::{
     CapabilitySet, CapabilitySets, capabilities, set_capabilities, set_no_new_privs,

@@ -5,7 +5,7 @@ mod household;
 use crate::cli::PaceArgs;
 use crate::diverted::{self, Service, broke, choice, device, setting};
 use crate::privileges;
-use crate::refused::Refused;
+use command::Refused;
 use household::Shared;
 use link::{Capacity, Line, Link};
 use live::{Gate, Gates, Standing};
@@ -30,9 +30,13 @@ pub fn run(args: &PaceArgs) -> Result<()> {
     };
     pacing.discipline()?;
     let device = args.dev.as_deref().map(|text| device("--dev", text));
+    let device = device.transpose()?;
+    if let Some(device) = device.as_ref().filter(|_| !args.dry_run) {
+        device.index()?;
+    }
     let diversion = Diversion::Web {
         queue: args.queue,
-        device: device.transpose()?,
+        device,
     };
     if args.dry_run {
         return diverted::planned(&args.state, &diversion);
@@ -196,5 +200,5 @@ fn finished(args: &PaceArgs, paced: &Paced) -> Result<()> {
         "tally": paced.stands.tally,
     });
     std::fs::write(file, format!("{text:#}\n"))
-        .map_err(|error| crate::files::unwritable(file, &error))
+        .map_err(|error| command::files::unwritable(file, &error))
 }

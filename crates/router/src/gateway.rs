@@ -6,12 +6,13 @@ use crate::cli::{ChangeArgs, GatewayArgs, Running};
 use crate::control;
 use crate::diverted::{self, Service, choice, device, setting};
 use crate::privileges;
-use crate::refused::Refused;
+use crate::tc;
+use command::Refused;
 use counters::Counters;
 use link::{Capacity, Line, Link};
 use live::{Gate, Gates};
-use netcfg::Store;
 use netcfg::divert::{Diversion, Purpose};
+use netcfg::{Flowtable, Host, Store};
 use qdisc::{Choice, Env, Home, Registry};
 use units::param::Settings;
 use units::{Duration, Rate, Refusal};
@@ -38,6 +39,16 @@ pub fn run(args: &GatewayArgs) -> Result<()> {
     }
     if args.dry_run {
         return diverted::planned(&args.state, &diversion);
+    }
+    // Of an established connection the rules see nothing, be it forwarded by hardware or not.
+    let devices = [
+        device("--in", &args.inside)?,
+        device("--out", &args.outside)?,
+    ];
+    for table in Flowtable::all(&mut Host::default()) {
+        if let Some(device) = devices.iter().find(|device| table.takes(device)) {
+            eprintln!("{}", tc::passed_by(&table, "this gateway", device));
+        }
     }
     privileges::keep(privileges::RULES)?;
     let counters = Counters::of(args)?;
@@ -66,6 +77,12 @@ fn diversion(args: &GatewayArgs) -> Result<Diversion> {
     if inside == outside {
         let message = format!("--in and --out are both {inside}");
         return Err(Refused::new(&message, "a gateway has two devices"));
+    }
+    for (option, device) in [("--in", &inside), ("--out", &outside)] {
+        if device.is_loopback() {
+            let message = format!("{option}: nothing is forwarded by {device}");
+            return Err(Refused::new(&message, "`ip link` lists the devices"));
+        }
     }
     if !args.dry_run {
         inside.index().and(outside.index())?;

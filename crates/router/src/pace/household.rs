@@ -2,7 +2,7 @@
 
 use crate::cli::PaceArgs;
 use crate::diverted::{broke, device};
-use crate::refused::Refused;
+use command::Refused;
 use live::{Gates, Household, Standing, Turn};
 use std::collections::VecDeque;
 use std::fs::File;

@@ -4,13 +4,13 @@ mod counters;
 mod flows;
 
 use crate::cli::{ShowFormat, TcApply, TcClear, TcCommand, TcShow};
-use crate::refused::Refused;
-use crate::run::print;
 use crate::watch::{self, Rules};
+use command::Refused;
+use command::print;
 use core::fmt::Display;
 use core::ops::ControlFlow;
 use netcfg::{
-    Device, Discipline, Error, Host, Kind, Overhead, Settings, ShapedRate, Store, Threshold,
+    Device, Discipline, Flowtable, Host, Overhead, Settings, ShapedRate, Store, Threshold,
 };
 use std::path::Path;
 use units::{Bytes, Choice, Duration, Rate, Refusal};
@@ -23,16 +23,6 @@ pub fn tc(command: &TcCommand) -> Result<()> {
         TcCommand::Apply(args) => apply(args),
         TcCommand::Show(args) => show(args),
         TcCommand::Clear(args) => clear(args),
-    }
-}
-
-/// A failed operation ends with another status than a refused one.
-impl From<Error> for Refused {
-    fn from(error: Error) -> Self {
-        match error.kind {
-            Kind::Refused => Refused::new(&error.message, &error.help),
-            Kind::Failed | Kind::Interrupted => Refused::failed(&error.message, &error.help),
-        }
     }
 }
 
@@ -70,6 +60,11 @@ fn apply_once(args: &TcApply, host: &mut Host, device: &Device, settings: &Setti
     let store = store(&args.state, args.dry_run, host)?;
     let (replace, assume) = (args.replace, args.dry_run);
     let prepared = netcfg::prepare(host, &store, device, settings, replace, assume)?;
+    for table in Flowtable::all(host).iter().filter(|table| table.offload) {
+        if table.takes(device) {
+            eprintln!("{}", passed_by(table, "this qdisc", device));
+        }
+    }
     for note in prepared.notes() {
         eprintln!("{}", scenario::printable(note, 500));
     }
@@ -84,9 +79,23 @@ fn apply_once(args: &TcApply, host: &mut Host, device: &Device, settings: &Setti
     Ok(netcfg::apply(host, &store, &prepared)?)
 }
 
+/// What a flowtable takes from a command.
+pub fn passed_by(table: &Flowtable, what: &str, device: &Device) -> String {
+    let kind = if table.offload {
+        "with offload"
+    } else {
+        "of software"
+    };
+    format!(
+        "the flowtable {} {kind} takes {device}'s packets past {what}: switch the firewall's flow \
+         offloading off (OpenWrt: Network, Firewall, Routing/NAT Offloading)",
+        table.name
+    )
+}
+
 fn clear(args: &TcClear) -> Result<()> {
-    let devices = devices(args.dev.as_deref(), &Store::look(&args.state))?;
     let mut host = host(args.dry_run)?;
+    let devices = devices(args.dev.as_deref(), &Store::look(&args.state), &mut host)?;
     // One that cannot be cleared does not keep the others from it.
     let cleared: Vec<Result<()>> = devices
         .iter()
@@ -97,7 +106,7 @@ fn clear(args: &TcClear) -> Result<()> {
 
 fn clear_one(args: &TcClear, host: &mut Host, device: &Device) -> Result<()> {
     let nothing = || eprintln!("nothing is applied to {device}");
-    if Store::look(&args.state).load(device)?.is_none() {
+    if netcfg::undoing(host, &Store::look(&args.state), device)?.is_none() {
         nothing();
         return Ok(());
     }
@@ -121,11 +130,12 @@ fn store(folder: &Path, only_looks: bool, host: &Host) -> Result<Store> {
     Ok(Store::open(folder, PATIENCE, host)?)
 }
 
-/// The device of that name; without a name each device with applied settings.
-fn devices(name: Option<&str>, store: &Store) -> Result<Vec<Device>> {
+/// The device of that name; without a name each device with applied settings, or what is left of them where
+/// the journal is lost.
+fn devices(name: Option<&str>, store: &Store, host: &mut Host) -> Result<Vec<Device>> {
     let devices = match name {
         Some(name) => vec![device(name)?],
-        None => store.devices()?,
+        None => [store.devices()?, netcfg::lost(host, store)?].concat(),
     };
     if devices.is_empty() {
         eprintln!("nothing is applied to any device");
@@ -155,7 +165,7 @@ fn show(args: &TcShow) -> Result<()> {
 fn statuses(args: &TcShow, host: &mut Host) -> Result<Vec<netcfg::Status>> {
     let store = Store::look(&args.state);
     let mut all = Vec::new();
-    for device in devices(args.dev.as_deref(), &store)? {
+    for device in devices(args.dev.as_deref(), &store, host)? {
         match netcfg::status(host, &store, &device)? {
             Some(status) => all.push(status),
             None => eprintln!("nothing is applied to {device}"),
@@ -166,27 +176,17 @@ fn statuses(args: &TcShow, host: &mut Host) -> Result<Vec<netcfg::Status>> {
 
 /// A status as text.
 fn described(status: &netcfg::Status) -> String {
-    let settings = &status.settings;
-    let mut text = match settings.rate {
-        Some(rate) => format!("{}: sends at {rate}", status.device),
-        None => format!("{}: not shaped", status.device),
+    let mut text = match &status.settings {
+        Some(settings) => applied(&status.device, settings),
+        None => format!(
+            "{0}: a set-up of analects whose journal is lost, known by its handles: \
+             `analects tc clear --dev {0}` takes it away\n",
+            status.device
+        ),
     };
-    if let Some(rate) = settings.ingress {
-        text += &format!(", receives at {rate}");
-    }
-    if let Some(threshold) = settings.threshold {
-        text += &format!(", flows of up to {threshold} before others, each with");
-    } else {
-        text += ",";
-    }
-    text += &format!(" {}", settings.discipline);
-    if let Some(overhead) = settings.overhead {
-        text += &format!(", {overhead}");
-    }
-    text += "\n";
     if !status.complete {
         text += "  it was interrupted: `analects tc clear` undoes its changes\n";
-    } else if status.differences.is_empty() {
+    } else if status.differences.is_empty() && status.settings.is_some() {
         text += "  as it was applied\n";
     }
     for difference in &status.differences {
@@ -204,6 +204,31 @@ fn described(status: &netcfg::Status) -> String {
             number(level.drops),
         );
     }
+    text
+}
+
+/// Applied settings as text.
+fn applied(device: &Device, settings: &Settings) -> String {
+    let mut text = match settings.rate {
+        Some(rate) => format!("{device}: sends at {rate}"),
+        None => format!("{device}: not shaped"),
+    };
+    if let Some(rate) = settings.ingress {
+        text += &format!(", receives at {rate}");
+    }
+    if let Some(threshold) = settings.threshold {
+        text += &format!(", flows of up to {threshold} before others, each with");
+    } else {
+        text += ",";
+    }
+    text += &format!(" {}", settings.discipline);
+    if let Some(received) = &settings.received {
+        text += &format!(" for what it sends, {received} for what it receives");
+    }
+    if let Some(overhead) = settings.overhead {
+        text += &format!(", {overhead}");
+    }
+    text += "\n";
     text
 }
 
@@ -251,9 +276,19 @@ fn device(text: &str) -> Result<Device> {
 }
 
 fn settings(args: &TcApply) -> Result<Settings> {
-    let discipline = match args.levels {
-        Some(_) => discipline("--base", &args.base, Discipline::of_levels)?,
-        None => discipline("--discipline", &args.discipline, Discipline::new)?,
+    let of = |option: &str, text: &Option<String>| match text {
+        Some(text) => discipline(option, text, Discipline::new),
+        None => discipline("--discipline", &args.discipline, Discipline::new),
+    };
+    let (sent, received) = match args.levels {
+        Some(_) => (
+            discipline("--base", &args.base, Discipline::of_levels)?,
+            None,
+        ),
+        None => (
+            of("--up-discipline", &args.up_discipline)?,
+            Some(of("--down-discipline", &args.down_discipline)?),
+        ),
     };
     let overhead: Option<core::result::Result<Overhead, _>> =
         args.overhead.as_deref().map(str::parse);
@@ -271,7 +306,8 @@ fn settings(args: &TcApply) -> Result<Settings> {
             .map(|text| rate("--ingress", text))
             .transpose()?,
         overhead: overhead.map_err(|error| refused("--overhead", &error, help))?,
-        discipline,
+        received: received.filter(|received| args.ingress.is_some() && *received != sent),
+        discipline: sent,
         threshold: args.threshold.as_deref().map(first_threshold).transpose()?,
     })
 }

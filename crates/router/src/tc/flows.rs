@@ -1,10 +1,10 @@
 //! `analects tc show --watch`: what each flow of a queue has had in the last second.
 
-use crate::progress::back;
-use crate::refused::Refused;
-use crate::run::print;
-use crate::table::{empty, right};
 use comfy_table::Cell;
+use command::Refused;
+use command::cells::back;
+use command::cells::{empty, right};
+use command::print;
 use netcfg::{Device, Flow, Host, Queue, Status};
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, stdout};

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 pub enum TcCommand {
     /// Print the commands that shape a device's traffic, and run them; if one fails, everything is
     /// put back. Applied again, it changes the existing set-up.
-    Apply(TcApply),
+    Apply(Box<TcApply>),
     /// Show the set-up, its state and its statistics.
     Show(TcShow),
     /// Restore the state of a device before `tc apply`.
@@ -51,6 +51,12 @@ pub struct TcApply {
         conflicts_with = "levels"
     )]
     pub discipline: String,
+    /// Another discipline of what the device sends.
+    #[arg(long, value_name = "NAME[,key=value...]", conflicts_with = "levels")]
+    pub up_discipline: Option<String>,
+    /// Another discipline of what it receives.
+    #[arg(long, value_name = "NAME[,key=value...]", requires = "ingress")]
+    pub down_discipline: Option<String>,
     /// The discipline of each of the two levels: one of the above, pfifo_fast for two of its bands, or
     /// cake for two of its tins, which share the link.
     #[arg(

@@ -1,6 +1,6 @@
 //! `analects tc apply 2lps --threshold auto --watch`: a threshold that follows the sizes of flows.
 
-use crate::refused::Refused;
+use command::Refused;
 use core::ops::ControlFlow;
 use netcfg::{Device, Ended, EndedFlows, Host, Routes, Runner, Threshold};
 use std::collections::VecDeque;

@@ -3,7 +3,7 @@
 //! A request is a line of JSON, the settings as pairs of texts; so is the answer, null or what was refused.
 //! Who may write to the socket may change them: its owner.
 
-use crate::refused::Refused;
+use command::Refused;
 use rustix::fs::Mode;
 use rustix::process::umask;
 use serde::{Deserialize, Serialize};

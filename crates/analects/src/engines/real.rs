@@ -1,0 +1,64 @@
+//! The engines that need this host: a kernel in a virtual machine, this host's own, and real sockets.
+
+use super::Chosen;
+use crate::cli::{EngineArgs, GUEST};
+use command::Refused;
+use linux::{HostEngine, KernelEngine};
+use live::LiveEngine;
+use machine::DEFAULT_KERNEL;
+
+pub fn machine(args: &EngineArgs) -> Result<Chosen, Refused> {
+    let kernel = args.linux.kernel.as_deref().unwrap_or(DEFAULT_KERNEL);
+    let engine = KernelEngine::new(kernel).map_err(|error| {
+        let message = format!("--engine kernel: {error}");
+        Refused::new(&message, "or use --engine sim")
+    })?;
+    Ok(Chosen {
+        files: engine.files(),
+        engine: Box::new(engine),
+        does_the_same_again: true,
+        sources: env!("ANALECTS_KERNEL_SOURCES"),
+        beside: String::new(),
+    })
+}
+
+pub fn host(args: &EngineArgs) -> Result<Chosen, Refused> {
+    if let Some(kernel) = &args.linux.kernel {
+        let message = format!("--kernel {kernel}: in real time there is only this host's kernel");
+        return Err(Refused::new(&message, "leave it out, or --clock real"));
+    }
+    let program = std::env::current_exe().map_err(|error| refused_host(&error))?;
+    let engine = HostEngine::new(vec![program, GUEST.into()]);
+    let engine = engine.map_err(|error| refused_host(&error))?;
+    let release = HostEngine::release().map_err(|error| refused_host(&error))?;
+    Ok(Chosen {
+        engine: Box::new(engine),
+        does_the_same_again: false,
+        sources: env!("ANALECTS_KERNEL_SOURCES"),
+        files: Vec::new(),
+        beside: format!(", release {release} in real time"),
+    })
+}
+
+pub fn live(args: &EngineArgs) -> Result<Chosen, Refused> {
+    if let Some(kernel) = &args.linux.kernel {
+        let message = format!("--kernel {kernel}: the engine live has only this host's kernel");
+        return Err(Refused::new(&message, "leave it out, or --engine kernel"));
+    }
+    let release = HostEngine::release().map_err(|error| {
+        let message = format!("--engine live: {error}");
+        Refused::new(&message, "it needs Linux, with /proc")
+    })?;
+    Ok(Chosen {
+        engine: Box::new(LiveEngine::default()),
+        does_the_same_again: false,
+        sources: env!("ANALECTS_LIVE_SOURCES"),
+        files: Vec::new(),
+        beside: format!(", release {release} in real time"),
+    })
+}
+
+fn refused_host(error: &dyn std::error::Error) -> Refused {
+    let help = "or leave out --clock real: a virtual machine needs none of it";
+    Refused::new(&format!("--clock real: {error}"), help)
+}

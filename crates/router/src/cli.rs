@@ -1,0 +1,34 @@
+//! The commands of a router, and their arguments, declared once.
+
+mod gateway;
+mod pace;
+mod probe;
+mod tc;
+
+use clap::Subcommand;
+pub use gateway::{ChangeArgs, GatewayArgs, Running};
+pub use pace::{PACED, PaceArgs};
+pub use probe::{ProbeArgs, ProbeCommand, ProbeServe};
+pub use tc::{ShowFormat, TcApply, TcClear, TcCommand, TcShow};
+
+/// What to do on this host.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Hold this host's incoming web traffic to a rate, so that a call beside it survives a router that
+    /// cannot be changed. Runs until it is interrupted; needs root.
+    Pace(PaceArgs),
+    /// Shape what this router forwards between two devices, with any discipline, without kernel modules. Runs
+    /// until it is interrupted; needs root. If it dies, packets pass.
+    Gateway(GatewayArgs),
+    /// Change settings of a running gateway or pacer; packets that wait keep their places.
+    Change(ChangeArgs),
+    /// Put a discipline on a device of this host, behind a shaper; show it; remove it.
+    Tc {
+        /// What to do.
+        #[command(subcommand)]
+        command: TcCommand,
+    },
+    /// Find what manages the queue of the path to a host that runs `analects probe serve`: fair queuing,
+    /// a shared FIFO, or an AQM; and what that means for a call.
+    Probe(ProbeArgs),
+}

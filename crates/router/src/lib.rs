@@ -1,0 +1,37 @@
+//! Commands that look at this host's network or change it: queue disciplines by `tc`, the gateway, the pacer, the probe.
+//!
+//! Both programs have them, `analects` and `analects-router`, which has nothing else and fits on a router.
+//!
+//! Not for: comparisons and commands behind a link (`analects`); the changes themselves (`netcfg`).
+
+#![deny(missing_docs)]
+
+mod cli;
+mod control;
+mod diverted;
+mod gateway;
+mod pace;
+mod privileges;
+mod probe;
+mod prometheus;
+mod tc;
+mod watch;
+
+pub use cli::Command;
+use command::Refused;
+pub use diverted::SERVES;
+pub use pace::check_rate;
+
+/// Runs a command.
+///
+/// # Errors
+/// Says what was refused, or what failed.
+pub fn execute(command: Command) -> Result<(), Refused> {
+    match command {
+        Command::Pace(args) => pace::run(&args),
+        Command::Gateway(args) => gateway::run(&args),
+        Command::Change(args) => gateway::change(&args),
+        Command::Tc { command } => tc::tc(&command),
+        Command::Probe(args) => probe::probe(&args),
+    }
+}
