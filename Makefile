@@ -102,6 +102,11 @@ playground: setup
 test-playground: setup
 	sh scripts/test-playground.sh $(BROWSERS)
 
+# The documents with a search, the playground and the demo's report as one folder, target/site; its links are checked.
+.PHONY: site
+site: setup
+	sh scripts/site.sh
+
 # Its size, and its speed beside the native one and in Chromium.
 .PHONY: bench-playground
 bench-playground: setup
