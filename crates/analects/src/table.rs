@@ -1,12 +1,11 @@
 //! Results as a table to read.
 
 use crate::selected;
-use crate::validity;
 use comfy_table::{Cell, ContentArrangement, Table};
 use command::cells::{empty, right};
 use measure::metric::{Column, Metric, Registry, Selection};
 use measure::{RunResult, WITHOUT};
-use report::{Summary, columns, loads, summarize, summarize_selected};
+use report::{Summary, columns, doubts, loads, summarize, summarize_selected};
 use scenario::Scenario;
 use terminal_size::{Width, terminal_size_of};
 use units::Refusal;
@@ -49,11 +48,20 @@ pub fn comparison(
             .collect::<Vec<_>>()
     };
     for (place, summary) in summaries.iter().enumerate() {
-        let doubted = validity::is_doubted(results, &summary.discipline);
-        let mark = if doubted { validity::MARK } else { "" };
-        table.add_row(row(format!("{}{mark}", summary.discipline), summary));
+        let mark = |without: Option<&str>| match doubts::is_doubted(
+            results,
+            (&summary.discipline, without),
+        ) {
+            true => doubts::MARK,
+            false => "",
+        };
+        table.add_row(row(
+            format!("{}{}", summary.discipline, mark(None)),
+            summary,
+        ));
         for (name, control) in &controls {
             if control.discipline == summary.discipline {
+                let mark = mark(Some(name));
                 table.add_row(row(format!("  without {name}{mark}"), control));
             }
         }
@@ -69,9 +77,9 @@ pub fn comparison(
         }
     }
     let (name, summary) = (&scenario.name, &scenario.summary);
-    let doubts = validity::told(results);
+    let doubted = doubts::told(results);
     format!(
-        "{name}: {summary}\n{}\n{doubts}\n{table}\n",
+        "{name}: {summary}\n{}\n{doubted}\n{table}\n",
         extent(&summaries)
     )
 }

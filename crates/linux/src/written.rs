@@ -169,6 +169,16 @@ mod tests {
         assert_eq!(link.backlog.max_packets, 1);
         let remark = written.remark("kernel 6.1");
         assert_eq!(remark, "kernel 6.1; its processor was idle for 90 % of it");
+        assert_eq!(written.doubt(), None);
+    }
+
+    #[test]
+    fn a_processor_that_was_never_idle_is_a_doubt() {
+        let mut files = recorded();
+        let report = br#"{"origin":5000000000,"ticks":[1000,40],"flows":1}"#;
+        files.insert("report".to_owned(), report.to_vec());
+        let doubt = Written::of(&files).unwrap().doubt().unwrap();
+        assert!(doubt.contains("idle for 4 % of it"), "{doubt}");
     }
 
     #[test]

@@ -9,6 +9,7 @@
 
 #![deny(missing_docs)]
 
+pub mod doubts;
 pub mod draw;
 pub mod export;
 mod html;

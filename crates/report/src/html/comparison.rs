@@ -2,6 +2,7 @@
 
 use super::frame::section as wrap;
 use super::report::Report;
+use crate::doubts;
 use crate::summary::{Cell, Summary, columns, loads};
 use maud::{Markup, html};
 use measure::metric::{Better, Column, Metric};
@@ -9,7 +10,12 @@ use std::fmt::Write as _;
 
 /// The table, and how much was run.
 pub fn section(report: &Report<'_>) -> Markup {
-    let content = html! { (table(report)) p class="note" { (extent(report)) } };
+    let doubts = doubts::told(report.document.results);
+    let content = html! {
+        @for doubt in doubts.lines() { p { strong { (doubt) } } }
+        (table(report))
+        p class="note" { (extent(report)) }
+    };
     wrap("comparison", "Comparison", &content)
 }
 
@@ -56,10 +62,12 @@ fn largest(report: &Report<'_>, metric: &Metric) -> f64 {
 
 fn name(report: &Report<'_>, n: usize) -> Markup {
     let tick = format!("t{n}");
+    let of = (report.summaries[n].discipline.as_str(), None);
+    let doubted = doubts::is_doubted(report.document.results, of);
     html! {
         th scope="row" {
             input type="checkbox" id=(tick) class=(report.look(n).classes()) checked;
-            label for=(tick) { (report.look(n).swatch()) (report.name(n)) }
+            label for=(tick) { (report.look(n).swatch()) (report.name(n)) @if doubted { (doubts::MARK) } }
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The whole page, from results made up here.
 
+mod doubts;
 mod plots;
 
 use super::html;
@@ -262,12 +263,17 @@ fn drawn(disciplines: &[&str], seeds: u64) -> Pages {
             .collect()
     };
     let results: Vec<RunResult> = disciplines.iter().enumerate().flat_map(one).collect();
+    of_results(&results)
+}
+
+/// A report on these runs.
+fn of_results(results: &[RunResult]) -> Pages {
     let scenario = serde_json::json!({ "name": "sample", "link": { "rate": "20mbit" } });
     let document = Document {
         version: "0.1.0",
         engine: "sim",
         scenario: &scenario,
-        results: &results,
+        results,
     };
     let subject = Subject {
         name: "Page during a call",
