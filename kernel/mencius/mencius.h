@@ -15,7 +15,7 @@
  * and only goes forward. The including file supplies the kernel's integer
  * types, U32_MAX, U64_MAX, ARRAY_SIZE, min, min_t, max, max_t, clamp_t, likely,
  * unlikely, noinline, __always_inline, div_u64, div64_u64, mul_u64_u32_shr,
- * fls, __ffs, __ffs64, ror64, memset, memcpy and the five hooks
+ * fls, __ffs, __ffs64, ror64, memset, memcpy and the six hooks
  * below; allocates; and calls one function at a time.
  */
 #ifndef __MENCIUS_H
@@ -36,6 +36,12 @@ static void mencius_dropped(struct mencius *m, void *packet, u32 len, u32 flow,
  * sender would not understand.
  */
 static bool mencius_mark(struct mencius *m, void *packet);
+
+/*
+ * The including file's: whether the sender of a packet expects marks as those
+ * of L4S: its ECN field is ECT(1).
+ */
+static bool mencius_is_l4s(const void *packet);
 
 /*
  * The including file's: a hash of the address of a packet's sender if @source,
@@ -118,6 +124,7 @@ static noinline void mn_tune(struct mencius *m)
 	m->between.edge = U32_MAX;
 	m->plain = target;
 	m->patient = max(target, low);
+	m->step = max(MN_STEP, m->pace.full * 2);
 	/*
 	 * Slightly above the highest, where even these are signalled by drops.
 	 */

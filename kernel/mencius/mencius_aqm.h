@@ -15,6 +15,11 @@
 #define __MENCIUS_AQM_H
 
 #define MN_MOST		32	/* drops for a packet that leaves, and fades */
+/*
+ * L4S packets are marked above this wait, or the time of two full packets
+ * (sch_dualpi2.c: step_thresh).
+ */
+#define MN_STEP		MN_MS
 
 /* 2^32/sqrt(n), which a Newton step from the neighbour's would miss by far. */
 static const u32 mn_inv_sqrt[] = {
@@ -93,22 +98,26 @@ static bool mn_signals_judge(struct mn_signals *signals, u64 now, u64 interval,
 }
 
 /*
- * One mark is enough: further due ones are not made up for, as drops are. A
- * packet that has waited for very long is dropped even if it could be marked:
+ * A packet that has waited for very long is dropped even if it could be marked:
  * its sender ignores marks (RFC 3168, section 7).
  */
 static bool mn_mark(struct mencius *m, u64 now, u32 at, u64 target,
 		    const struct mn_popped *popped)
 {
-	struct mn_flow *flow = &m->flows[at];
-
 	if (!m->params.ecn ||
 	    fl_since(now, popped->arrived) > max(m->spared, 2 * target) ||
 	    !mencius_mark(m, popped->packet))
 		return false;
-	flow->signals.next = max(flow->signals.next, now);
-	flow->figures.marks++;
+	m->flows[at].figures.marks++;
 	return true;
+}
+
+/* Whether a queue stands after a packet of it that L4S marks for its wait. */
+static __always_inline bool mn_steps(const struct mencius *m, u64 now, u32 at,
+				     const struct mn_popped *popped)
+{
+	return fl_since(now, popped->arrived) > m->step &&
+	       m->flows[at].backlog.bytes > MN_FULL;
 }
 
 static void mn_refuse(struct mencius *m, u32 at, const struct mn_popped *popped)
@@ -120,8 +129,8 @@ static void mn_refuse(struct mencius *m, u32 at, const struct mn_popped *popped)
 }
 
 /*
- * As mn_tell(), for a packet that has waited for long, or of a flow with
- * signals in memory.
+ * As mn_tell(), for a packet that has waited, or of a flow with signals in
+ * memory.
  */
 static noinline bool mn_tell_late(struct mencius *m, u64 now, u32 at,
 				  u64 target, struct mn_popped *popped)
@@ -132,12 +141,18 @@ static noinline bool mn_tell_late(struct mencius *m, u64 now, u32 at,
 	for (dropped = 0; dropped < MN_MOST; dropped++) {
 		bool late = fl_since(now, popped->arrived) > target &&
 			    flow->backlog.bytes > MN_FULL;
+		bool stepped = mn_steps(m, now, at, popped) &&
+			       mencius_is_l4s(popped->packet) &&
+			       mn_mark(m, now, at, target, popped);
 
 		if (!mn_signals_judge(&flow->signals, now, m->params.interval,
 				      late))
 			return dropped;
-		if (mn_mark(m, now, at, target, popped))
+		if (stepped || mn_mark(m, now, at, target, popped)) {
+			/* One is enough: others due are not made up for. */
+			flow->signals.next = max(flow->signals.next, now);
 			return true;
+		}
 		mn_refuse(m, at, popped);
 		mn_pop(m, at, popped);
 	}
@@ -153,7 +168,8 @@ static __always_inline bool mn_tell(struct mencius *m, u64 now, u32 at,
 {
 	mn_pop(m, at, popped);
 	if (likely(!m->flows[at].signals.count &&
-		   fl_since(now, popped->arrived) <= target))
+		   fl_since(now, popped->arrived) <= target &&
+		   !mn_steps(m, now, at, popped)))
 		return false;
 	return mn_tell_late(m, now, at, target, popped);
 }

@@ -456,6 +456,7 @@ struct mencius_counts {
  * @between:	rules between hosts
  * @plain:	ns: other flows are signalled for longer waits
  * @patient:	ns: and established flows
+ * @step:	ns: L4S packets are marked for longer waits
  * @spared:	ns: established flows that have waited less are not signalled,
  *		if others are the reason
  * @pace:	the speed of the link
@@ -485,6 +486,7 @@ struct mencius {
 	struct mn_rules		between;
 	u64			plain;
 	u64			patient;
+	u64			step;
 	u64			spared;
 	struct mn_pace		pace;
 	struct mn_shaper	shaper;

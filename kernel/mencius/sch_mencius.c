@@ -73,6 +73,24 @@ static bool mencius_mark(struct mencius *m, void *packet)
 	return true;
 }
 
+/* Reads where INET_ECN_set_ce() would write, and no further. */
+static bool mencius_is_l4s(const void *packet)
+{
+	const struct sk_buff *skb = packet;
+	const u8 *header = skb_network_header(skb);
+	u8 field;
+
+	if (skb->protocol == htons(ETH_P_IP) &&
+	    header + sizeof(struct iphdr) <= skb_tail_pointer(skb))
+		field = ipv4_get_dsfield(ip_hdr(skb));
+	else if (skb->protocol == htons(ETH_P_IPV6) &&
+		 header + sizeof(struct ipv6hdr) <= skb_tail_pointer(skb))
+		field = ipv6_get_dsfield(ipv6_hdr(skb));
+	else
+		return false;
+	return (field & INET_ECN_MASK) == INET_ECN_ECT_1;
+}
+
 /*
  * Traces the beginning of a flow that is told by its headers, for the event
  * mencius_flow.

@@ -28,6 +28,12 @@ static bool mencius_mark(struct mencius *m, void *packet)
 	return false;
 }
 
+static bool mencius_is_l4s(const void *packet)
+{
+	(void)packet;
+	return true;
+}
+
 static void mencius_begun(struct mencius *m, void *packet, u32 flow)
 {
 	(void)m, (void)packet, (void)flow;

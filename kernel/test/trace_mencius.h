@@ -68,6 +68,11 @@ static bool mencius_mark(struct mencius *m, void *packet)
 	return trace_capable(packet);
 }
 
+static bool mencius_is_l4s(const void *packet)
+{
+	return ((uintptr_t)packet & 3) == 1;
+}
+
 static u32 mencius_host(struct mencius *m, void *packet, bool source,
 			bool *final)
 {

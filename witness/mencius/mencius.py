@@ -398,6 +398,7 @@ class Pace:
         self.plain = max(parameters.target, 4 * self.full)                      # R6.6
         self.patient = max(self.plain, parameters.low, 8 * self.full)
         self.spared = 5 * self.high // 4
+        self.step = max(MS, 2 * self.full)                                      # R6.13
 
     def time(self, bytes):
         """The time of some bytes (R8.7)."""
@@ -947,11 +948,16 @@ class Mencius:
                 return packet, dropped, True
             wait = packet.wait(now)
             late = target is not None and wait > target and flow.bytes > FULL_PACKET    # R6.5
+            may_mark = parameters.ecn and (target is None or wait <= max(self.pace.spared, 2 * target))
+            stepped = may_mark and packet.ecn == 1 and flow.bytes > FULL_PACKET and wait > self.pace.step    # R6.13
+            if stepped:
+                self.say("mark %d" % packet.number)
             if not flow.law.strikes(late, parameters.interval, now):
                 return packet, dropped, bool(dropped)
-            if parameters.ecn and packet.ecn and wait <= max(self.pace.spared, 2 * target):     # R6.10
+            if may_mark and packet.ecn:                 # R6.10
                 flow.law.next = max(flow.law.next, now)
-                self.say("mark %d" % packet.number)
+                if not stepped:
+                    self.say("mark %d" % packet.number)
                 return packet, dropped, True
             self.say("drop %d congestion" % packet.number)
             dropped.append(packet)

@@ -4,7 +4,7 @@
 use super::{Listed, Signals, Store};
 use crate::pool::Fifo;
 use crate::shaper::{Framing, Shaper};
-use crate::{DropReason, Observer, Packet};
+use crate::{DropReason, Ecn, Observer, Packet};
 use units::{Duration, Instant};
 
 /// A flow's last packet is never dropped, nor a remainder below a full Ethernet packet, bytes.
@@ -33,6 +33,8 @@ pub(super) struct Telling<'a> {
     /// Packets that have waited longer are dropped even if they could be marked: their sender ignores
     /// marks (RFC 3168, section 7).
     pub(super) marked_below: Duration,
+    /// Above which waits L4S packets are marked, each of them (RFC 9331).
+    pub(super) step: Duration,
     /// Where drops count too.
     pub(super) charged: Option<(&'a mut Shaper, Framing)>,
 }
@@ -52,13 +54,21 @@ impl Telling<'_> {
                 return (None, dropped > 0);
             };
             let waited = now.since(packet.arrived);
-            let late = waited > self.target && queue.queue.backlog().bytes > LAST;
+            let stands = queue.queue.backlog().bytes > LAST;
+            let late = waited > self.target && stands;
+            let may_mark = waited <= self.marked_below;
+            let stepped = stands && may_mark && packet.ecn == Ecn::Ect1 && waited > self.step;
+            if stepped && packet.mark() {
+                observer.marked(now, &packet);
+            }
             if !signals.judge(now, self.interval, late, MOST) {
                 return (Some(packet), dropped > 0);
             }
-            if waited <= self.marked_below && packet.mark() {
+            if may_mark && packet.mark() {
                 signals.marked(now);
-                observer.marked(now, &packet);
+                if !stepped {
+                    observer.marked(now, &packet);
+                }
                 return (Some(packet), true);
             }
             if let Some((shaper, framing)) = &mut self.charged {

@@ -21,6 +21,8 @@ pub(super) const OWED: u32 = 8 * 1514;
 /// An established flow is signalled above this wait if packets of no other flow wait: a radio link
 /// that pauses causes that much.
 const ALONE: Duration = Duration::from_millis(250);
+/// L4S packets are marked above this wait, or the time of two full packets (Linux sch_dualpi2.c: step_thresh).
+const STEP: Duration = Duration::from_millis(1);
 
 /// How a host lets a packet of another one go in its turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -265,6 +267,7 @@ impl<P> Mencius<P> {
                 true => spared_below.max(target * 2),
                 false => Duration::ZERO,
             },
+            step: STEP.max(self.pace.full() * 2),
             charged: (self.params.ingress).then_some((&mut self.shaper, self.params.framing())),
         };
         let (packet, told) = telling.next(now, &mut state.signals, &mut queue, observer);

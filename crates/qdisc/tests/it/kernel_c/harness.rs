@@ -106,7 +106,7 @@ fn compare(seed: u64, rust: &str, c: &str) {
 }
 
 /// The value of a variable of the environment.
-fn number(name: &str, default: u64) -> u64 {
+pub fn number(name: &str, default: u64) -> u64 {
     match std::env::var(name) {
         Ok(text) => text
             .parse()

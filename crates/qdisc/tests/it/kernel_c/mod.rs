@@ -2,6 +2,6 @@
 
 mod confucius;
 mod floq;
-mod harness;
+pub mod harness;
 mod memory;
 mod mencius;
