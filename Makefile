@@ -328,14 +328,34 @@ man:
 	mkdir -p target/completions
 	for shell in bash zsh fish; do $(ANALECTS) completions $$shell > target/completions/analects.$$shell; done
 
-# The Debian packages of the modules, of tc's side and of the program, into target/deb.
+# The Debian packages of the modules, of tc's side and of the programs, into target/deb.
 deb:
 	sh scripts/deb.sh --check
 	sh scripts/deb-program.sh --check
 
+# Those of tc's side and of the programs for arm64, into target/deb-arm64; the modules' package is for all.
+.PHONY: deb-arm64
+deb-arm64: setup
+	sh scripts/deb.sh --check arm64
+	sh scripts/deb-program.sh --check arm64
+
 # They are installed in a fresh Debian 12 in a chroot, tried, and removed.
 test-deb: deb
 	sh scripts/test-deb.sh
+
+# Static programs for x86_64, aarch64 and armv7, into target/programs, each tried: those of other processors under
+# QEMU's user emulation. PROCESSORS="aarch64 armv7" for some.
+.PHONY: dist
+dist: setup
+	sh scripts/dist.sh $(PROCESSORS)
+	sh scripts/test-dist.sh $(PROCESSORS)
+
+# A folder that opkg takes as a repository of `analects-router`, and apk if APK names apk-tools' program, into
+# target/feed; installed into an empty root by OPKG and APK, where they are named.
+.PHONY: feed
+feed: setup
+	sh scripts/feed.sh
+	sh scripts/test-feed.sh
 
 # tc's side under the tc of Debian 13 and of unstable, in a virtual machine.
 test-tc: kernel-engine

@@ -1,9 +1,9 @@
 # shellcheck shell=sh disable=SC2154
-# Debian 12's packages for other processors. Sourced with `cache`, a folder, and `architectures`, words; sets
-# APT_CONFIG. apt's own settings and lists are left alone: it needs no root.
+# Packages of Debian 12, or of the release `suite`, for other processors. Sourced with `cache`, a folder, and
+# `architectures`, words; sets APT_CONFIG. apt's own settings and lists are left alone: it needs no root.
 mkdir -p "$cache/apt/lists/partial" "$cache/apt/archives/partial"
 : > "$cache/apt/status"
-echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian bookworm main" \
+echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian ${suite:-bookworm} main" \
     > "$cache/apt/sources.list"
 {
     for setting in "State::lists \"$cache/apt/lists\"" "State::status \"$cache/apt/status\"" \

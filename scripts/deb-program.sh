@@ -1,22 +1,47 @@
 #!/bin/sh
-# Builds the Debian package of the program into target/deb: analects, its manual pages and
-# completions, and the unit that keeps a queue discipline on a device.
-#   sh scripts/deb-program.sh [--check]
-# --check runs lintian on it too. Needs no root, except to install build dependencies.
+# Builds the Debian package of the programs into target/deb: analects and analects-router, manual pages and
+# completions, and the units that keep a queue discipline on a device.
+#   sh scripts/deb-program.sh [--check] [arm64]
+# --check runs lintian on it too. With arm64, the package of the static programs of scripts/dist.sh for aarch64, into
+# target/deb-arm64. Needs no root, except to install build dependencies.
 set -eu
 cd "$(dirname "$0")/.."
+check=
+if [ "${1:-}" = --check ]; then
+    check=$1
+    shift
+fi
 sh scripts/apt.sh dpkg-dev fakeroot
-[ "${1:-}" != --check ] || sh scripts/apt.sh lintian
-make -s man ANALECTS_PROFILE=release
+[ -z "$check" ] || sh scripts/apt.sh lintian
+case ${1:-} in
+'')
+    architecture=$(dpkg --print-architecture)
+    deb=$PWD/target/deb programs=$PWD/target/release
+    profile=release
+    ${CARGO:-cargo} build --locked --release -p router
+    ;;
+arm64)
+    architecture=arm64
+    deb=$PWD/target/deb-arm64 programs=$PWD/target/programs/aarch64
+    profile=dev
+    sh scripts/dist.sh aarch64
+    ;;
+*)
+    echo "deb-program: found architecture \"$1\", expected arm64" >&2
+    exit 2
+    ;;
+esac
+# The pages of this host's program: another's say the same.
+make -s man ANALECTS_PROFILE=$profile
 
 version=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml | head -n 1)
-architecture=$(dpkg --print-architecture)
-root=$PWD/target/deb/analects
+root=$deb/analects
 share=$root/usr/share
 rm -rf "$root"
 mkdir -p "$root/DEBIAN" "$root/usr/bin" "$share/man/man1" "$share/doc/analects/examples" \
     "$share/bash-completion/completions" "$share/zsh/vendor-completions" "$share/fish/vendor_completions.d"
-install -s -m 755 target/release/analects "$root/usr/bin/analects"
+# Both are stripped by their profiles.
+install -m 755 "$programs/analects" "$programs/analects-router" "$root/usr/bin/"
 for page in target/man/*.1; do
     gzip -9n <"$page" >"$share/man/man1/$(basename "$page").gz"
 done
@@ -51,12 +76,20 @@ printf 'analects (%s) unstable; urgency=medium\n\n  * See the project.\n\n -- Th
     "$version" "$(sed -n 's/^ -- .*>  //p' packaging/debian/changelog | head -n 1)" |
     gzip -9n >"$share/doc/analects/changelog.gz"
 
-# The libraries it needs: dpkg-shlibdeps has to run in a source package's folder.
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-mkdir "$work/debian"
-echo 'Source: analects' >"$work/debian/control"
-needs=$(cd "$work" && dpkg-shlibdeps -O "$root/usr/bin/analects" 2>/dev/null | sed -n 's/^shlibs:Depends=//p')
+# The libraries that they need: dpkg-shlibdeps has to run in a source package's folder. Static ones need none.
+needs=
+if [ "$architecture" = arm64 ]; then
+    mkdir -p "$share/lintian/overrides"
+    printf 'analects: statically-linked-binary [usr/bin/%s]\n' analects analects-router \
+        >"$share/lintian/overrides/analects"
+else
+    work=$(mktemp -d)
+    trap 'rm -rf "$work"' EXIT
+    mkdir "$work/debian"
+    echo 'Source: analects' >"$work/debian/control"
+    needs=$(cd "$work" && dpkg-shlibdeps -O "$root"/usr/bin/* 2>/dev/null | sed -n 's/^shlibs:Depends=/Depends: /p')
+    [ -n "$needs" ] || { echo "deb-program: dpkg-shlibdeps found no library that the programs need" >&2; exit 1; }
+fi
 cat >"$root/DEBIAN/control" <<END
 Package: analects
 Version: $version
@@ -64,18 +97,34 @@ Architecture: $architecture
 Maintainer: The Analects developers <analects@users.noreply.github.com>
 Section: net
 Priority: optional
-Depends: $needs
-Recommends: iproute2-analects
+${needs:+$needs
+}Recommends: iproute2-analects
 Homepage: https://github.com/analects/analects
 Description: compares queue disciplines under calls, pages and downloads
  Analects runs video calls, web pages and transfers over a link in virtual
  time, under Confucius and the queue disciplines that Linux has, and says who
  stalls, who waits, and why. With tc it puts a discipline on a device behind a
- shaper, and takes it back.
+ shaper, and takes it back. The program analects-router has what routers need
+ of it, and no simulator.
 END
 find "$root" -type d -exec chmod 755 {} +
 find "$share" -type f -exec chmod 644 {} +
-fakeroot dpkg-deb --root-owner-group --build "$root" "target/deb/analects_${version}_$architecture.deb" >/dev/null
+package=$deb/analects_${version}_$architecture.deb
+fakeroot dpkg-deb --root-owner-group --build "$root" "$package" >/dev/null
 rm -rf "$root"
-ls "target/deb/analects_${version}_$architecture.deb"
-[ "${1:-}" != --check ] || lintian --fail-on error --allow-root "target/deb/analects_${version}_$architecture.deb"
+ls "$package"
+[ -z "$check" ] || lintian --fail-on error --allow-root "$package"
+[ -n "$check" ] && [ "$architecture" = arm64 ] || exit 0
+
+# Installed into an empty root by dpkg, and started under QEMU.
+sh scripts/apt.sh qemu-user-static
+empty=$(mktemp -d)
+trap 'rm -rf "$empty"' EXIT
+mkdir -p "$empty/var/lib/dpkg/info" "$empty/var/lib/dpkg/updates"
+: >"$empty/var/lib/dpkg/status"
+echo arm64 >"$empty/var/lib/dpkg/arch"
+fakeroot dpkg --root="$empty" --log=/dev/null --force-architecture --force-not-root --force-script-chrootless \
+    --install "$package"
+for program in analects analects-router; do
+    qemu-aarch64-static "$empty/usr/bin/$program" --version
+done

@@ -55,6 +55,7 @@ for discipline in confucius mencius floq; do
 done
 
 analects --version
+analects-router --version
 man -w analects
 analects run /usr/share/doc/analects/examples/two-transfers.toml --repeat 1 > /packages/log 2>&1 ||
     { cat /packages/log; exit 1; }

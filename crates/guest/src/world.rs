@@ -123,10 +123,7 @@ impl World {
         }
         self.armed = at;
         let nanos = self.origin + at.as_nanos();
-        let at = TimeSpec::new(
-            (nanos / 1_000_000_000) as i64,
-            (nanos % 1_000_000_000) as i64,
-        );
+        let at = TimeSpec::from(std::time::Duration::from_nanos(nanos));
         let flags = TimerSetTimeFlags::TFD_TIMER_ABSTIME;
         self.timer
             .set(Expiration::OneShot(at), flags)
