@@ -3,7 +3,7 @@
 use crate::devices::{self, Addresses, Tun, has_ipv6};
 use crate::far::{FAR, far_address};
 use crate::internet::RESOLVER;
-use crate::{Error, devices::missed};
+use crate::{Error, devices::missed, may};
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
 use std::env::temp_dir;
@@ -112,12 +112,8 @@ fn serve(pair: u8, orders: &Receiver<Order>, answers: &Sender<Answer>) {
 }
 
 fn prepare(addresses: Addresses, burst: u32, internet: bool, ipv6: bool) -> Result<Tun, Error> {
-    let failed = |what: &str, error: nix::Error| {
-        Error::new(
-            format!("{what}: {error}"),
-            "it needs root: run it with sudo",
-        )
-    };
+    let failed =
+        |what: &str, error: nix::Error| Error::new(format!("{what}: {error}"), may::remedy());
     unshare(CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS)
         .map_err(|error| failed("a network namespace cannot be made", error))?;
     // Mounts made here are private.

@@ -1,8 +1,8 @@
 //! The network at the far side of a link: this one for root, and for plain users that of a user namespace
 //! of their own.
 
-use crate::Error;
 use crate::devices::ip;
+use crate::{Error, may};
 use nix::sched::{CloneFlags, unshare};
 use rustix::process::{getegid, geteuid};
 use std::fs::{read_to_string, write};
@@ -45,7 +45,7 @@ fn refused(error: &dyn core::fmt::Display) -> Error {
     let restricted = read_to_string(RESTRICTED).is_ok_and(|set| set.trim() == "1");
     let help = match restricted {
         true => format!("run it with sudo, or let root set {RESTRICTED} to 0"),
-        false => "run it with sudo".to_owned(),
+        false => may::remedy(),
     };
     Error::new(message, help)
 }

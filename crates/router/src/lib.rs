@@ -9,6 +9,7 @@
 mod cli;
 mod control;
 mod diverted;
+mod doctor;
 mod gateway;
 mod pace;
 mod privileges;
@@ -33,5 +34,6 @@ pub fn execute(command: Command) -> Result<(), Refused> {
         Command::Change(args) => gateway::change(&args),
         Command::Tc { command } => tc::tc(&command),
         Command::Probe(args) => probe::probe(&args),
+        Command::Doctor(args) => doctor::run(&args),
     }
 }
