@@ -8,7 +8,7 @@ use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
 use std::env::temp_dir;
 use std::ffi::OsString;
-use std::fs::{remove_file, write};
+use std::fs::{read_link, remove_file, write};
 use std::path::Path;
 use std::process::{Child, Command, id};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -19,6 +19,8 @@ pub struct Inside {
     orders: Sender<Order>,
     answers: Receiver<Answer>,
     thread: Option<JoinHandle<()>>,
+    /// The namespace, as `/proc/PID/ns/net` names it.
+    pub network: String,
 }
 
 enum Order {
@@ -27,7 +29,7 @@ enum Order {
 }
 
 enum Answer {
-    Made(Result<Tun, Error>),
+    Made(Result<(Tun, String), Error>),
     Runs(Result<Child, Error>),
     Missed(u64),
 }
@@ -52,15 +54,18 @@ impl Inside {
                 serve(addresses.pair, &received, &answer);
             }
         });
-        let inside = Inside {
+        let mut inside = Inside {
             orders,
             answers,
             thread: Some(thread),
+            network: String::new(),
         };
-        match inside.answers.recv() {
-            Ok(Answer::Made(made)) => made.map(|tun| (inside, tun)),
-            _ => Err(gone()),
-        }
+        let Ok(Answer::Made(made)) = inside.answers.recv() else {
+            return Err(gone());
+        };
+        let (tun, network) = made?;
+        inside.network = network;
+        Ok((inside, tun))
     }
 
     /// Runs a command there.
@@ -111,7 +116,12 @@ fn serve(pair: u8, orders: &Receiver<Order>, answers: &Sender<Answer>) {
     }
 }
 
-fn prepare(addresses: Addresses, burst: u32, internet: bool, ipv6: bool) -> Result<Tun, Error> {
+fn prepare(
+    addresses: Addresses,
+    burst: u32,
+    internet: bool,
+    ipv6: bool,
+) -> Result<(Tun, String), Error> {
     let failed =
         |what: &str, error: nix::Error| Error::new(format!("{what}: {error}"), may::remedy());
     unshare(CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS)
@@ -127,7 +137,9 @@ fn prepare(addresses: Addresses, burst: u32, internet: bool, ipv6: bool) -> Resu
     }
     let tun = Tun::make(addresses.pair)?.ok_or_else(gone)?;
     devices::configure(addresses, burst, ipv6 && has_ipv6(addresses.pair))?;
-    Ok(tun)
+    let link = read_link("/proc/thread-self/ns/net");
+    let network = link.map_err(|error| Error::new(format!("/proc: {error}"), "mount /proc"))?;
+    Ok((tun, network.to_string_lossy().into_owned()))
 }
 
 /// Lets programs here ask `resolver` for names, whatever the host's file says.

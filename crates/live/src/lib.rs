@@ -29,6 +29,7 @@ mod run;
 mod taken;
 mod tap;
 mod user;
+mod warden;
 mod way;
 mod wire;
 

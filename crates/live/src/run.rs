@@ -8,6 +8,7 @@ use crate::internet::Internet;
 use crate::prompt::run_first;
 use crate::taken::Known;
 use crate::tap::{Direction, SharedTap};
+use crate::warden::Warden;
 use crate::{Counts, Error, Frame, Way, user};
 use hdrhistogram::Histogram;
 use link::Link;
@@ -64,6 +65,8 @@ pub struct Done {
     pub status: u8,
     /// The address of the far side.
     pub far: String,
+    /// Whether the far side was this host's own network, not an empty one.
+    pub far_is_host: bool,
     /// Whether the link had IPv6, which the host may have switched off.
     pub ipv6: bool,
     /// How long it ran, seconds.
@@ -86,7 +89,7 @@ pub struct Done {
 /// If namespaces or devices cannot be made, or the command cannot be started.
 pub fn run(setup: Setup) -> Result<Done, Error> {
     let mut internet = setup.internet.then(Internet::prepare).transpose()?;
-    user::enter(setup.internet)?;
+    let far_is_host = user::enter(setup.internet)?;
     if let Some(internet) = &mut internet {
         internet.connect()?;
     }
@@ -99,8 +102,10 @@ pub fn run(setup: Setup) -> Result<Done, Error> {
     let ipv6 = devices::has_ipv6(pair);
     devices::configure(addresses, setup.burst, ipv6)?;
     let (inside, near) = Inside::make(addresses.other(), setup.burst, setup.internet, ipv6)?;
+    let mut warden = Warden::start()?;
     let far = setup.far.as_deref();
     let far = far.map(|line| Far::run(line, pair)).transpose()?;
+    warden.watch(&inside.network, far.as_ref().map(Far::group));
     let child = inside.run(&setup.command)?;
     // After it has started the programs, which are no more urgent than others.
     run_first();
@@ -124,9 +129,11 @@ pub fn run(setup: Setup) -> Result<Done, Error> {
     };
     let status = bridge.serve(child, &signals)?;
     drop(far);
+    drop(warden);
     Ok(Done {
         status,
         far: far_address(pair),
+        far_is_host,
         ipv6,
         seconds: bridge.clock.now().as_secs_f64(),
         processor_seconds: processor_seconds(),

@@ -11,17 +11,18 @@ use std::fs::{read_to_string, write};
 const RESTRICTED: &str = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
 
 /// Enters a network of its own, and a user namespace unless this process is root: for root only if it
-/// `leaves` the network that it is in. Must be called before there are threads.
+/// `leaves` the network that it is in. Must be called before there are threads. Returns whether it stayed.
 ///
 /// # Errors
 /// If the system does not permit it.
-pub fn enter(leaves: bool) -> Result<(), Error> {
+pub fn enter(leaves: bool) -> Result<bool, Error> {
     match geteuid().is_root() {
-        true if !leaves => return Ok(()),
+        true if !leaves => return Ok(true),
         true => unshare(CloneFlags::CLONE_NEWNET).map_err(|error| refused(&error))?,
         false => become_root()?,
     }
-    ip("link set dev lo up")
+    ip("link set dev lo up")?;
+    Ok(false)
 }
 
 /// Enters a user namespace as its root, and a network and mounts of its own.

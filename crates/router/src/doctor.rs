@@ -39,6 +39,11 @@ pub fn run(args: &DoctorArgs) -> Result<(), Refused> {
     ))
 }
 
+/// The chain of this host's firewall that drops new connections to it; none if there is none, or it cannot be read.
+pub fn firewall() -> Option<String> {
+    observed::firewall(&mut Host::default())
+}
+
 /// Those of `asked` that lack something.
 fn unfit<'a>(found: &'a [Finding], asked: &'a [Examined]) -> impl Iterator<Item = Examined> + 'a {
     let lacks = |command: &Examined| {

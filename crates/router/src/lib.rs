@@ -21,6 +21,7 @@ mod watch;
 pub use cli::Command;
 use command::Refused;
 pub use diverted::SERVES;
+pub use doctor::firewall;
 pub use pace::check_rate;
 
 /// Runs a command.

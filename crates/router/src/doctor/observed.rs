@@ -74,17 +74,14 @@ pub struct Observed {
 impl Observed {
     /// This host, as it is now, in this network namespace.
     pub fn here(host: &mut Host) -> Self {
-        let ruleset = listed(host, &Command::nft("list ruleset"));
-        let chain = listed(host, &Command::iptables("-S INPUT"));
-        let read = |result: &Result<String, String>| result.clone().unwrap_or_default();
         Observed {
             privileges: Privileges::here(),
             namespaces: may_make_namespaces(),
             tun: tun(),
             absent: absent(),
-            firewall: dropping(&read(&ruleset), &read(&chain)),
-            nft: ruleset.err(),
-            iptables: chain.err(),
+            firewall: firewall(host),
+            nft: listed(host, &Command::nft("list tables")).err(),
+            iptables: listed(host, &Command::iptables("-S INPUT")).err(),
             queue: module("nfnetlink_queue"),
             modules: ["sch_htb", "ifb", "sch_mencius"].map(|name| (name, module(name))),
             ipv6: ipv6(),
@@ -93,6 +90,13 @@ impl Observed {
             clock: first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
         }
     }
+}
+
+/// The chain that drops new connections to this host, looked up now.
+pub fn firewall(host: &mut Host) -> Option<String> {
+    let ruleset = listed(host, &Command::nft("list ruleset")).unwrap_or_default();
+    let chain = listed(host, &Command::iptables("-S INPUT")).unwrap_or_default();
+    dropping(&ruleset, &chain)
 }
 
 fn first_line(file: &str) -> String {
