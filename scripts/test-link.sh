@@ -13,7 +13,7 @@ missing() {
 
 if [ "${1:-}" != --inside ]; then
     cd "$(dirname "$0")/.."
-    for program in ip unshare ping iperf3 python3 nft slirp4netns; do
+    for program in ip unshare setpriv ping iperf3 python3 nft slirp4netns; do
         PATH=$PATH:/usr/sbin:/sbin command -v $program >/dev/null ||
             sh scripts/apt.sh iproute2 util-linux iputils-ping iperf3 python3 nftables slirp4netns
     done
@@ -392,6 +392,26 @@ grep -q "nothing came back.*firewall drops.*inet t in" "$work/err" || fail "no w
 plain -- ping -c 1 -W 1 192.0.2.77 && fail "an answer from nowhere"
 grep -q "nothing came back.*network of its own" "$work/err" || fail "no word on the empty far side"
 passed "where nothing comes back, the reason is told"
+
+# Names are not resolved without the Internet: the answer comes at once, and is explained.
+cat >"$work/name.py" <<'P'
+import socket, sys, time
+began = time.monotonic()
+try:
+    socket.getaddrinfo("name.invalid", 80)
+    sys.exit(3)
+except socket.gaierror:
+    sys.exit(0 if time.monotonic() - began < 1 else 4)
+P
+if [ -e /etc/resolv.conf ]; then
+    for user in link plain; do
+        $user -- python3 "$work/name.py" || fail "$user: a look-up without --internet: $?"
+        grep -q 'asked for names.*need --internet' "$work/err" || fail "$user: no word on names"
+        $user -- true || fail "$user: no link"
+        if grep -q 'asked for names' "$work/err"; then fail "$user: nobody asked for names"; fi
+    done
+fi
+passed "names without --internet: no wait, and a word on it"
 
 # KILL leaves a link no time: what it runs, and what that has started, ends with it all the same.
 for user in root plain nested; do

@@ -30,7 +30,7 @@ pub fn run(args: &LinkArgs) -> Result<u8> {
     let done = live::run(Setup { tap, ..setup });
     let done = done.map_err(|error| Refused::failed(&error.message, &error.help))?;
     eprint!("{}", described(&done));
-    if done.up.sent > 0 && done.down.packets == 0 {
+    if done.unanswered {
         let firewall = done.far_is_host.then(router::firewall).flatten();
         eprint!("{}", silent(firewall.as_deref(), &done));
     }
@@ -220,6 +220,10 @@ fn described(done: &Done) -> String {
     if !done.ipv6 {
         text += "this host has IPv6 switched off (net.ipv6.conf.default.disable_ipv6): the link had IPv4 alone\n";
     }
+    if done.names_asked > 0 {
+        text +=
+            "the command asked for names, and was told that there are none: they need --internet\n";
+    }
     let late = late_us(done, 0.99);
     if late > live::BELIEVED_US || done.missed > 0 {
         text += &format!(
@@ -260,6 +264,8 @@ fn as_json(done: &Done) -> serde_json::Value {
         "status": done.status,
         "far": done.far,
         "ipv6": done.ipv6,
+        "names_asked": done.names_asked,
+        "unanswered": done.unanswered,
         "down": way(&done.down),
         "up": way(&done.up),
         "missed": done.missed,

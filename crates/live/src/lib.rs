@@ -23,6 +23,7 @@ mod household;
 mod inside;
 mod internet;
 mod may;
+mod names;
 mod nfqueue;
 mod prompt;
 mod run;
