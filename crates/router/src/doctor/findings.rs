@@ -267,11 +267,24 @@ fn ipv6(host: &Observed) -> Finding {
 }
 
 fn firewall(host: &Observed) -> Finding {
+    if host.firewall.is_none() && host.nft.is_some() && host.iptables.is_some() {
+        let (found, remedy) = (
+            "whether a firewall drops new connections cannot be read here",
+            "run it with sudo",
+        );
+        return finding(
+            "firewall",
+            State::Note,
+            found,
+            remedy,
+            &[Link, Browser, Probe],
+        );
+    }
     let Some(chain) = &host.firewall else {
         return finding(
             "firewall",
             State::Good,
-            "no firewall that could be read drops new connections",
+            "no firewall drops new connections",
             "",
             &[Link, Browser, Probe],
         );

@@ -108,7 +108,10 @@ fn listed(host: &mut Host, command: &Command) -> Result<String, String> {
     let output = host.run(command).map_err(|error| error.to_string())?;
     match output.success {
         true => Ok(output.stdout),
-        false => Err(format!("{command}: {}", output.stderr.trim())),
+        false => {
+            let first = output.stderr.lines().next().unwrap_or_default();
+            Err(format!("{command}: {}", first.trim()))
+        }
     }
 }
 

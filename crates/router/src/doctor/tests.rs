@@ -183,7 +183,9 @@ fn programs_and_modules() {
     host = sound();
     (host.nft, host.iptables) = (Some("nft cannot be run".into()), None);
     assert!(told(&host, "rules").0.is_empty());
+    assert_eq!(told(&host, "firewall").1, "");
     host.iptables = Some("iptables cannot be run".into());
+    assert!(told(&host, "firewall").1.contains("cannot be read"));
     assert_eq!(told(&host, "rules").0, [Gateway, Pace]);
     let lists = "kernel/net/sched/sch_htb.ko.zst: kernel/x.ko\nkernel/drivers/net/ifb.ko\n";
     assert_eq!(has_module(lists, "sch_htb"), Part::There);
