@@ -13,7 +13,7 @@ missing() {
 
 if [ "${1:-}" != --inside ]; then
     cd "$(dirname "$0")/.."
-    for program in ip unshare ping iperf3 python3 nft slirp4netns; do
+    for program in ip unshare setpriv ping iperf3 python3 nft slirp4netns; do
         PATH=$PATH:/usr/sbin:/sbin command -v $program >/dev/null ||
             sh scripts/apt.sh iproute2 util-linux iputils-ping iperf3 python3 nftables slirp4netns
     done
@@ -361,6 +361,77 @@ sed 's/^disciplines/stack = "webrtc"\n&/' "$work/live.toml" >"$work/webrtc.toml"
 "$analects" run "$work/webrtc.toml" --engine live >"$work/out" 2>"$work/err" && fail "stack webrtc without one"
 tr -d '|\n' <"$work/err" | tr -s ' ' | grep -q 'built without a WebRTC stack' || fail "no word on the stack"
 passed "a program without a WebRTC stack says so"
+
+# A container is a root that lacks capabilities.
+for lacks in sys_admin net_admin; do
+    name=CAP_$(echo $lacks | tr '[:lower:]' '[:upper:]')
+    if setpriv --bounding-set=-$lacks --inh-caps=-$lacks "$analects" link -- true >"$work/out" 2>"$work/err"; then
+        fail "a link without $name"
+    fi
+    tr -d '|\n' <"$work/err" | tr -s ' ' >"$work/said"
+    for words in "lacks $name" 'docker run --cap-add NET_ADMIN --cap-add SYS_ADMIN'; do
+        grep -q -e "$words" "$work/said" || fail "without $name there is no word of: $words"
+    done
+    if setpriv --bounding-set=-$lacks --inh-caps=-$lacks "$analects" doctor link >"$work/out" 2>"$work/err"; then
+        fail "doctor finds nothing without $name"
+    fi
+    grep -A 1 '^LACKS' "$work/out" | grep -q "lacks $name, as in a container" || fail "doctor does not name $name"
+done
+"$analects" doctor link --json >"$work/out" 2>"$work/err" || fail "doctor finds that a link lacks something, but it runs"
+python3 -c 'import json, sys; assert json.load(open(sys.argv[1]))["unfit"] == []' "$work/out" || fail "doctor's JSON"
+passed "a capability that lacks is named, by the link and by doctor, with its remedy"
+
+# A firewall that drops what comes from the link, in a network of its own.
+unshare -n sh -c 'ip link set lo up
+    nft add table inet t
+    nft "add chain inet t in { type filter hook input priority 0 ; policy drop ; }"
+    if "$0" doctor link | grep "LACKS.*inet t in"; then exec "$0" link -- ping -c 1 -W 1 100.64.0.1; fi' \
+    "$analects" >"$work/out" 2>"$work/err" && fail "a ping through a firewall"
+grep -q 'LACKS.*inet t in' "$work/out" || fail "doctor does not name the firewall"
+grep -q "nothing came back.*firewall drops.*inet t in" "$work/err" || fail "no word on the firewall"
+plain -- ping -c 1 -W 1 192.0.2.77 && fail "an answer from nowhere"
+grep -q "nothing came back.*network of its own" "$work/err" || fail "no word on the empty far side"
+passed "where nothing comes back, the reason is told"
+
+# Names are not resolved without the Internet: the answer comes at once, and is explained.
+cat >"$work/name.py" <<'P'
+import socket, sys, time
+began = time.monotonic()
+try:
+    socket.getaddrinfo("name.invalid", 80)
+    sys.exit(3)
+except socket.gaierror:
+    sys.exit(0 if time.monotonic() - began < 1 else 4)
+P
+if [ -e /etc/resolv.conf ]; then
+    for user in link plain; do
+        $user -- python3 "$work/name.py" || fail "$user: a look-up without --internet: $?"
+        grep -q 'asked for names.*need --internet' "$work/err" || fail "$user: no word on names"
+        $user -- true || fail "$user: no link"
+        if grep -q 'asked for names' "$work/err"; then fail "$user: nobody asked for names"; fi
+    done
+fi
+passed "names without --internet: no wait, and a word on it"
+
+# KILL leaves a link no time: what it runs, and what that has started, ends with it all the same.
+for user in root plain nested; do
+    marker=9$$
+    set -- "$analects" link --far "sleep $marker & exec sleep $marker" -- \
+        sh -c "setsid sleep $marker & sleep $marker & echo ready; sleep $marker; true"
+    case $user in
+        plain) set -- unshare -U --map-user=1000 --map-group=1000 "$@" ;;
+        nested) set -- "$analects" link -- "$@" ;;
+    esac
+    "$@" >"$work/out" 2>"$work/err" &
+    running=$!
+    until grep -q ready "$work/out"; do sleep 0.1; done
+    [ "$(pgrep -cxf "sleep $marker")" -ge 5 ] || fail "$user: what is to be ended does not run"
+    kill -9 $running
+    wait $running 2>/dev/null || true
+    sleep 1
+    if pgrep -af "sleep $marker" >"$work/out"; then fail "$user: programs outlive a kill -9"; fi
+done
+passed "nothing that a link runs outlives its kill -9: root, a plain user, a link in a link"
 
 "$analects" link --down 50mbit -- sh -c 'echo ready; sleep 60' >"$work/out" 2>"$work/err" &
 running=$!

@@ -30,6 +30,10 @@ pub fn run(args: &LinkArgs) -> Result<u8> {
     let done = live::run(Setup { tap, ..setup });
     let done = done.map_err(|error| Refused::failed(&error.message, &error.help))?;
     eprint!("{}", described(&done));
+    if done.unanswered {
+        let firewall = done.far_is_host.then(router::firewall).flatten();
+        eprint!("{}", silent(firewall.as_deref(), &done));
+    }
     if let Some(taps) = taps {
         taps.borrow_mut().finish()?;
     }
@@ -216,6 +220,10 @@ fn described(done: &Done) -> String {
     if !done.ipv6 {
         text += "this host has IPv6 switched off (net.ipv6.conf.default.disable_ipv6): the link had IPv4 alone\n";
     }
+    if done.names_asked > 0 {
+        text +=
+            "the command asked for names, and was told that there are none: they need --internet\n";
+    }
     let late = late_us(done, 0.99);
     if late > live::BELIEVED_US || done.missed > 0 {
         text += &format!(
@@ -226,6 +234,20 @@ fn described(done: &Done) -> String {
         );
     }
     text
+}
+
+/// What is said where packets went out and none came back; `firewall` is the chain that drops them.
+fn silent(firewall: Option<&str>, done: &Done) -> String {
+    let why = match firewall {
+        Some(chain) => format!(
+            "this host's firewall drops what comes from the link ({chain}): permit -i analects+, or run it as a \
+             plain user with --far; `analects doctor link` tells"
+        ),
+        None if done.far_is_host => "no firewall was found to drop it; does anything here answer it?".to_owned(),
+        None => "the far side is a network of its own: it has what --far runs, and with --internet the Internet"
+            .to_owned(),
+    };
+    format!("nothing came back through the link: {why}\n")
 }
 
 fn as_json(done: &Done) -> serde_json::Value {
@@ -242,6 +264,8 @@ fn as_json(done: &Done) -> serde_json::Value {
         "status": done.status,
         "far": done.far,
         "ipv6": done.ipv6,
+        "names_asked": done.names_asked,
+        "unanswered": done.unanswered,
         "down": way(&done.down),
         "up": way(&done.up),
         "missed": done.missed,

@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::frame::{Frame, VNET};
+use crate::may;
 use rustix::io::Errno;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::process::Command;
@@ -70,8 +71,7 @@ impl Tun {
             Err(error) if error.raw_os_error() == Some(Errno::BUSY.raw_os_error()) => Ok(None),
             Err(error) => Err(Error::new(
                 format!("{name} cannot be made: {error}"),
-                "it needs a kernel with tun, and a /dev/net/tun that may be opened: run it with sudo, or \
-                 let root run chmod 666 /dev/net/tun, as it is on most systems",
+                may::tun(error.kind()),
             )),
         }
     }
@@ -152,7 +152,7 @@ pub fn configure(addresses: Addresses, burst: u32, ipv6: bool) -> Result<(), Err
 /// # Errors
 /// If it cannot be run, or refuses.
 pub fn ip(words: &str) -> Result<(), Error> {
-    run("ip", words, "it needs root")
+    run("ip", words, &may::remedy())
 }
 
 /// Runs a program for networks with the words of a line; `help` is what it needs.

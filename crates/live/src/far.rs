@@ -46,6 +46,11 @@ impl Far {
         Ok(Far { child })
     }
 
+    /// The process group that it runs in.
+    pub fn group(&self) -> u32 {
+        self.child.id()
+    }
+
     fn has_ended(&mut self) -> bool {
         !matches!(self.child.try_wait(), Ok(None))
     }

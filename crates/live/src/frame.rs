@@ -131,6 +131,18 @@ impl Frame {
         Ends::of(self.packet())
     }
 
+    /// Whether it is for one host: a kernel sends others by itself, such as IPv6's solicitation of routers.
+    pub fn is_unicast(&self) -> bool {
+        let packet = self.packet();
+        let first = |place: usize| packet.get(place).copied();
+        // The destination's first byte: RFC 791, 3.1; RFC 8200, 3.
+        match first(0).map(|byte| byte >> 4) {
+            Some(4) => first(16).is_some_and(|byte| byte < 224),
+            Some(6) => first(24).is_some_and(|byte| byte != 0xff),
+            _ => false,
+        }
+    }
+
     /// Its header; none if it is no valid IP packet.
     pub fn header(&self, salt: &impl BuildHasher) -> Option<Header> {
         Header::of(self.packet(), self.wire_len()?, salt)
@@ -275,6 +287,17 @@ mod tests {
         let builder = builder.tcp(port, 443, 1, 1000);
         builder.write(&mut bytes, &[7; 100]).unwrap();
         bytes
+    }
+
+    #[test]
+    fn packets_for_all_are_not_for_one() {
+        for version in [4, 6] {
+            let mut packet = tcp(version, 80);
+            assert!(frame(&packet).is_unicast());
+            packet[if version == 4 { 16 } else { 24 }] = 0xff;
+            assert!(!frame(&packet).is_unicast());
+        }
+        assert!(!frame(&[]).is_unicast() && !frame(&[0x45]).is_unicast());
     }
 
     fn header(packet: &[u8]) -> Option<Header> {

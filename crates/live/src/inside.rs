@@ -3,14 +3,17 @@
 use crate::devices::{self, Addresses, Tun, has_ipv6};
 use crate::far::{FAR, far_address};
 use crate::internet::RESOLVER;
-use crate::{Error, devices::missed};
+use crate::names::{NOBODY, refuse};
+use crate::{Error, devices::missed, may};
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
 use std::env::temp_dir;
 use std::ffi::OsString;
-use std::fs::{remove_file, write};
+use std::fs::{read_link, remove_file, write};
 use std::path::Path;
 use std::process::{Child, Command, id};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
@@ -19,6 +22,17 @@ pub struct Inside {
     orders: Sender<Order>,
     answers: Receiver<Answer>,
     thread: Option<JoinHandle<()>>,
+    /// The namespace, as `/proc/PID/ns/net` names it.
+    pub network: String,
+    /// Look-ups of names that nobody there can answer.
+    asked: Arc<AtomicU64>,
+}
+
+/// What was made in the namespace.
+struct Made {
+    tun: Tun,
+    network: String,
+    asked: Arc<AtomicU64>,
 }
 
 enum Order {
@@ -27,7 +41,7 @@ enum Order {
 }
 
 enum Answer {
-    Made(Result<Tun, Error>),
+    Made(Result<Made, Error>),
     Runs(Result<Child, Error>),
     Missed(u64),
 }
@@ -52,15 +66,19 @@ impl Inside {
                 serve(addresses.pair, &received, &answer);
             }
         });
-        let inside = Inside {
+        let mut inside = Inside {
             orders,
             answers,
             thread: Some(thread),
+            network: String::new(),
+            asked: Arc::default(),
         };
-        match inside.answers.recv() {
-            Ok(Answer::Made(made)) => made.map(|tun| (inside, tun)),
-            _ => Err(gone()),
-        }
+        let Ok(Answer::Made(made)) = inside.answers.recv() else {
+            return Err(gone());
+        };
+        let made = made?;
+        (inside.network, inside.asked) = (made.network, made.asked);
+        Ok((inside, made.tun))
     }
 
     /// Runs a command there.
@@ -73,6 +91,11 @@ impl Inside {
             Ok(Answer::Runs(child)) => child,
             _ => Err(gone()),
         }
+    }
+
+    /// Look-ups of names that were answered with none.
+    pub fn names_asked(&self) -> u64 {
+        self.asked.load(Ordering::Relaxed)
     }
 
     /// Packets that were dropped on the way out of the namespace, before this process read them.
@@ -111,13 +134,9 @@ fn serve(pair: u8, orders: &Receiver<Order>, answers: &Sender<Answer>) {
     }
 }
 
-fn prepare(addresses: Addresses, burst: u32, internet: bool, ipv6: bool) -> Result<Tun, Error> {
-    let failed = |what: &str, error: nix::Error| {
-        Error::new(
-            format!("{what}: {error}"),
-            "it needs root: run it with sudo",
-        )
-    };
+fn prepare(addresses: Addresses, burst: u32, internet: bool, ipv6: bool) -> Result<Made, Error> {
+    let failed =
+        |what: &str, error: nix::Error| Error::new(format!("{what}: {error}"), may::remedy());
     unshare(CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS)
         .map_err(|error| failed("a network namespace cannot be made", error))?;
     // Mounts made here are private.
@@ -126,12 +145,30 @@ fn prepare(addresses: Addresses, burst: u32, internet: bool, ipv6: bool) -> Resu
         .map_err(|error| failed("mounts cannot be made private", error))?;
     mount(Some("sysfs"), "/sys", Some("sysfs"), MsFlags::empty(), none)
         .map_err(|error| failed("/sys of the namespace cannot be mounted", error))?;
-    if internet {
-        resolve_by(RESOLVER)?;
-    }
     let tun = Tun::make(addresses.pair)?.ok_or_else(gone)?;
     devices::configure(addresses, burst, ipv6 && has_ipv6(addresses.pair))?;
-    Ok(tun)
+    let asked = names(internet)?;
+    let link = read_link("/proc/thread-self/ns/net");
+    let network = link.map_err(|error| Error::new(format!("/proc: {error}"), "mount /proc"))?;
+    Ok(Made {
+        tun,
+        network: network.to_string_lossy().into_owned(),
+        asked,
+    })
+}
+
+/// Lets programs here resolve names by the Internet, or be told at once that there are none; returns how many
+/// were.
+fn names(internet: bool) -> Result<Arc<AtomicU64>, Error> {
+    if internet {
+        resolve_by(RESOLVER)?;
+        return Ok(Arc::default());
+    }
+    // Where that is not permitted, look-ups take as long as they do, and the link is the same.
+    Ok(match refuse() {
+        Ok(asked) if resolve_by(&NOBODY.to_string()).is_ok() => asked,
+        _ => Arc::default(),
+    })
 }
 
 /// Lets programs here ask `resolver` for names, whatever the host's file says.

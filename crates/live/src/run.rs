@@ -8,6 +8,7 @@ use crate::internet::Internet;
 use crate::prompt::run_first;
 use crate::taken::Known;
 use crate::tap::{Direction, SharedTap};
+use crate::warden::Warden;
 use crate::{Counts, Error, Frame, Way, user};
 use hdrhistogram::Histogram;
 use link::Link;
@@ -64,6 +65,12 @@ pub struct Done {
     pub status: u8,
     /// The address of the far side.
     pub far: String,
+    /// Whether the far side was this host's own network, not an empty one.
+    pub far_is_host: bool,
+    /// Whether the command sent something to a host, and nothing came back.
+    pub unanswered: bool,
+    /// Look-ups of names that were answered with none, for lack of the Internet.
+    pub names_asked: u64,
     /// Whether the link had IPv6, which the host may have switched off.
     pub ipv6: bool,
     /// How long it ran, seconds.
@@ -86,7 +93,7 @@ pub struct Done {
 /// If namespaces or devices cannot be made, or the command cannot be started.
 pub fn run(setup: Setup) -> Result<Done, Error> {
     let mut internet = setup.internet.then(Internet::prepare).transpose()?;
-    user::enter(setup.internet)?;
+    let far_is_host = user::enter(setup.internet)?;
     if let Some(internet) = &mut internet {
         internet.connect()?;
     }
@@ -99,8 +106,10 @@ pub fn run(setup: Setup) -> Result<Done, Error> {
     let ipv6 = devices::has_ipv6(pair);
     devices::configure(addresses, setup.burst, ipv6)?;
     let (inside, near) = Inside::make(addresses.other(), setup.burst, setup.internet, ipv6)?;
+    let mut warden = Warden::start()?;
     let far = setup.far.as_deref();
     let far = far.map(|line| Far::run(line, pair)).transpose()?;
+    warden.watch(&inside.network, far.as_ref().map(Far::group));
     let child = inside.run(&setup.command)?;
     // After it has started the programs, which are no more urgent than others.
     run_first();
@@ -119,14 +128,20 @@ pub fn run(setup: Setup) -> Result<Done, Error> {
         outside,
         salt: RandomState::new(),
         scratch: vec![0; LONGEST],
+        asked: false,
+        answered: false,
         late: Histogram::new_with_max(LATEST, 2)
             .map_err(|error| Error::new(error.to_string(), "report this"))?,
     };
     let status = bridge.serve(child, &signals)?;
     drop(far);
+    drop(warden);
     Ok(Done {
         status,
         far: far_address(pair),
+        far_is_host,
+        names_asked: inside.names_asked(),
+        unanswered: bridge.asked && !bridge.answered,
         ipv6,
         seconds: bridge.clock.now().as_secs_f64(),
         processor_seconds: processor_seconds(),
@@ -195,6 +210,10 @@ struct Bridge {
     outside: Tun,
     salt: RandomState,
     scratch: Vec<u8>,
+    /// Whether the command sent something to a host.
+    asked: bool,
+    /// Whether a host sent it something.
+    answered: bool,
     late: Histogram<u64>,
     tap: Option<SharedTap>,
     /// When the tap is next told the state of the queues, and how often.
@@ -255,10 +274,10 @@ impl Bridge {
         let (near, outside, ended) = (ready(0), ready(1), ready(2));
         let (clock, scratch, salt) = (&self.clock, &mut self.scratch, &self.salt);
         if near {
-            read(clock, &self.near, &mut self.up, scratch, salt)?;
+            self.asked |= read(clock, &self.near, &mut self.up, scratch, salt)?;
         }
         if outside {
-            read(clock, &self.outside, &mut self.down, scratch, salt)?;
+            self.answered |= read(clock, &self.outside, &mut self.down, scratch, salt)?;
         }
         Ok(ended)
     }
@@ -294,25 +313,27 @@ fn broke(error: Errno) -> Error {
     Error::new(format!("the link broke: {error}"), "begin again")
 }
 
-/// Reads the packets of a device.
+/// Reads the packets of a device; returns whether one was for a host.
 fn read(
     clock: &Clock,
     device: &Tun,
     way: &mut Way,
     scratch: &mut [u8],
     salt: &RandomState,
-) -> Result<(), Error> {
+) -> Result<bool, Error> {
+    let mut unicast = false;
     for _ in 0..BATCH {
         let mut buffer = way.buffer();
         if !device.read(scratch, &mut buffer)? {
             way.done(Frame::new(buffer));
-            return Ok(());
+            return Ok(unicast);
         }
         let frame = Frame::new(buffer);
+        unicast = unicast || frame.is_unicast();
         let header = frame.header(salt);
         way.take(clock.now(), frame, header);
     }
-    Ok(())
+    Ok(unicast)
 }
 
 /// As a shell has it.

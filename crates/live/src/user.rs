@@ -1,8 +1,8 @@
 //! The network at the far side of a link: this one for root, and for plain users that of a user namespace
 //! of their own.
 
-use crate::Error;
 use crate::devices::ip;
+use crate::{Error, may};
 use nix::sched::{CloneFlags, unshare};
 use rustix::process::{getegid, geteuid};
 use std::fs::{read_to_string, write};
@@ -11,17 +11,18 @@ use std::fs::{read_to_string, write};
 const RESTRICTED: &str = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
 
 /// Enters a network of its own, and a user namespace unless this process is root: for root only if it
-/// `leaves` the network that it is in. Must be called before there are threads.
+/// `leaves` the network that it is in. Must be called before there are threads. Returns whether it stayed.
 ///
 /// # Errors
 /// If the system does not permit it.
-pub fn enter(leaves: bool) -> Result<(), Error> {
+pub fn enter(leaves: bool) -> Result<bool, Error> {
     match geteuid().is_root() {
-        true if !leaves => return Ok(()),
+        true if !leaves => return Ok(true),
         true => unshare(CloneFlags::CLONE_NEWNET).map_err(|error| refused(&error))?,
         false => become_root()?,
     }
-    ip("link set dev lo up")
+    ip("link set dev lo up")?;
+    Ok(false)
 }
 
 /// Enters a user namespace as its root, and a network and mounts of its own.
@@ -45,7 +46,7 @@ fn refused(error: &dyn core::fmt::Display) -> Error {
     let restricted = read_to_string(RESTRICTED).is_ok_and(|set| set.trim() == "1");
     let help = match restricted {
         true => format!("run it with sudo, or let root set {RESTRICTED} to 0"),
-        false => "run it with sudo".to_owned(),
+        false => may::remedy(),
     };
     Error::new(message, help)
 }

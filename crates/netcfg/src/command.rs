@@ -75,6 +75,11 @@ impl Command {
         Command::new(Program::Sysctl, words)
     }
 
+    /// `iptables` with these words, separated by spaces.
+    pub fn iptables(words: &str) -> Self {
+        Command::new(Program::Iptables, words)
+    }
+
     /// `modprobe` with the name of a module.
     pub fn modprobe(module: &str) -> Self {
         Command::new(Program::Modprobe, module)

@@ -1,7 +1,7 @@
 //! Errors, and the help against them.
 
 use crate::modules::Modules;
-use crate::{Command, Program};
+use crate::{Capability, Command, Privileges, Program};
 use core::fmt;
 
 /// Whether a change was tried.
@@ -63,6 +63,16 @@ impl Error {
     }
 }
 
+/// Advice for a process that must not change the network.
+pub(crate) fn not_permitted() -> String {
+    match Privileges::here().lack(&[Capability::NetAdmin]) {
+        Some((lack, remedy)) => format!("{lack}: {remedy}; --dry-run needs no root"),
+        None => {
+            "only root changes the network: run it with sudo; --dry-run needs no root".to_owned()
+        }
+    }
+}
+
 /// Advice on a complaint of a program or the kernel, which loads modules or does not.
 fn advice(program: Program, complaint: &str, modules: Modules) -> String {
     let quoted = |before: &str| {
@@ -90,8 +100,7 @@ fn advice(program: Program, complaint: &str, modules: Modules) -> String {
         return help;
     }
     if complaint.contains("Operation not permitted") {
-        return "only root changes the network: run it with sudo; --dry-run needs no root"
-            .to_owned();
+        return not_permitted();
     }
     let parts = [
         ("Unknown device type", "ifb", "on OpenWrt kmod-ifb"),

@@ -1,5 +1,6 @@
 //! The journal of changes, written to disk before each change is made.
 
+use crate::error::not_permitted;
 use crate::observe::Snapshot;
 use crate::{Change, Device, Error, Runner, Settings};
 use core::time::Duration;
@@ -374,11 +375,10 @@ fn locked(folder: &Path, path: &Path) -> Result<Option<Lock>, Error> {
 
 fn unusable(path: &Path, error: &io::Error) -> Error {
     let help = match error.kind() {
-        io::ErrorKind::PermissionDenied => {
-            "only root changes the network: run it with sudo; --dry-run needs no root"
-        }
+        io::ErrorKind::PermissionDenied => not_permitted(),
         _ => {
             "journals have to be on disk before anything is changed: name another folder with --state"
+                .to_owned()
         }
     };
     Error::refused(format!("{}: {error}", path.display()), help)

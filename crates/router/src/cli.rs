@@ -1,11 +1,13 @@
 //! The commands of a router, and their arguments, declared once.
 
+mod doctor;
 mod gateway;
 mod pace;
 mod probe;
 mod tc;
 
 use clap::Subcommand;
+pub use doctor::{DoctorArgs, Examined};
 pub use gateway::{ChangeArgs, GatewayArgs, Running};
 pub use pace::{PACED, PaceArgs};
 pub use probe::{ProbeArgs, ProbeCommand, ProbeServe};
@@ -31,4 +33,7 @@ pub enum Command {
     /// Find what manages the queue of the path to a host that runs `analects probe serve`: fair queuing,
     /// a shared FIFO, or an AQM; and what that means for a call.
     Probe(ProbeArgs),
+    /// Look at this host for what `link`, `gateway`, `pace`, `tc`, `browser` and `probe` need: a line each, with
+    /// its remedy. Changes nothing. The status is 1 if something that one of them needs lacks.
+    Doctor(DoctorArgs),
 }

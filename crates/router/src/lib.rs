@@ -9,6 +9,7 @@
 mod cli;
 mod control;
 mod diverted;
+mod doctor;
 mod gateway;
 mod pace;
 mod privileges;
@@ -20,6 +21,7 @@ mod watch;
 pub use cli::Command;
 use command::Refused;
 pub use diverted::SERVES;
+pub use doctor::firewall;
 pub use pace::check_rate;
 
 /// Runs a command.
@@ -33,5 +35,6 @@ pub fn execute(command: Command) -> Result<(), Refused> {
         Command::Change(args) => gateway::change(&args),
         Command::Tc { command } => tc::tc(&command),
         Command::Probe(args) => probe::probe(&args),
+        Command::Doctor(args) => doctor::run(&args),
     }
 }

@@ -1,7 +1,7 @@
 //! The two sides of a scenario: a network namespace each, with a TUN device as the only way out.
 
-use crate::Error;
 use crate::devices::{Tun, ip, name};
+use crate::{Error, may};
 use guest::MTU;
 use nix::sched::{CloneFlags, unshare};
 use std::fs::File;
@@ -34,7 +34,7 @@ impl Place {
     pub fn make(side: Side, ecn: bool) -> Result<Place, Error> {
         unshare(CloneFlags::CLONE_NEWNET).map_err(|error| {
             let message = format!("a network namespace cannot be made: {error}");
-            Error::new(message, "it needs root: run it with sudo")
+            Error::new(message, may::remedy())
         })?;
         let path = "/proc/thread-self/ns/net";
         let namespace = File::open(path).map_err(|error| failed(path, &error))?;

@@ -1,0 +1,223 @@
+//! The facts of a host, read in one place.
+
+use live::Known;
+use netcfg::{Command, Flowtable, Host, Privileges, Runner};
+use std::fs::{OpenOptions, read_to_string};
+use std::io::ErrorKind;
+use std::path::Path;
+use std::process::Stdio;
+
+/// Whether the kernel has a part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// It is there, or can be loaded.
+    There,
+    /// It is not.
+    Lacks,
+    /// The kernel's modules cannot be seen from here, as in a container.
+    Unknown,
+}
+
+/// How far this host has IPv6.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ipv6 {
+    /// It has it.
+    On,
+    /// Switched off by `net.ipv6.conf.default.disable_ipv6`.
+    Off,
+    /// The kernel lacks it.
+    None,
+}
+
+/// How far the host has 100.64.0.1, the far side of a link, elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shared {
+    /// Nowhere.
+    Free,
+    /// A route leads to it, as behind carriers' NAT.
+    Covered,
+    /// It is a gateway, or the host's own.
+    Taken,
+}
+
+/// What was found.
+#[derive(Debug, Clone)]
+pub struct Observed {
+    /// What this process may do.
+    pub privileges: Privileges,
+    /// Whether this user may make namespaces of its own.
+    pub namespaces: bool,
+    /// Why `/dev/net/tun` cannot be opened; none if it can.
+    pub tun: Option<ErrorKind>,
+    /// Programs that are not installed.
+    pub absent: Vec<&'static str>,
+    /// Why nft cannot list rules; none if it can.
+    pub nft: Option<String>,
+    /// The same of iptables.
+    pub iptables: Option<String>,
+    /// The kernel's queue to a program.
+    pub queue: Part,
+    /// Its htb, ifb and `sch_mencius`.
+    pub modules: [(&'static str, Part); 3],
+    /// Whether it has IPv6.
+    pub ipv6: Ipv6,
+    /// The chain that drops what nothing permits, and is met by new connections to this host.
+    pub firewall: Option<String>,
+    /// Who else has a link's address.
+    pub shared: Shared,
+    /// Flowtables.
+    pub flowtables: Vec<Flowtable>,
+    /// What the kernel tells the time by; empty if it is not known.
+    pub clock: String,
+}
+
+impl Observed {
+    /// This host, as it is now, in this network namespace.
+    pub fn here(host: &mut Host) -> Self {
+        Observed {
+            privileges: Privileges::here(),
+            namespaces: may_make_namespaces(),
+            tun: tun(),
+            absent: absent(),
+            firewall: firewall(host),
+            nft: listed(host, &Command::nft("list tables")).err(),
+            iptables: listed(host, &Command::iptables("-S INPUT")).err(),
+            queue: module("nfnetlink_queue"),
+            modules: ["sch_htb", "ifb", "sch_mencius"].map(|name| (name, module(name))),
+            ipv6: ipv6(),
+            shared: shared(),
+            flowtables: Flowtable::all(host),
+            clock: first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        }
+    }
+}
+
+/// The chain that drops new connections to this host, looked up now.
+pub fn firewall(host: &mut Host) -> Option<String> {
+    let ruleset = listed(host, &Command::nft("list ruleset")).unwrap_or_default();
+    let chain = listed(host, &Command::iptables("-S INPUT")).unwrap_or_default();
+    dropping(&ruleset, &chain)
+}
+
+fn first_line(file: &str) -> String {
+    read_to_string(file).unwrap_or_default().trim().to_owned()
+}
+
+/// The output of a command that only looks, or why there is none.
+fn listed(host: &mut Host, command: &Command) -> Result<String, String> {
+    let output = host.run(command).map_err(|error| error.to_string())?;
+    match output.success {
+        true => Ok(output.stdout),
+        false => {
+            let first = output.stderr.lines().next().unwrap_or_default();
+            Err(format!("{command}: {}", first.trim()))
+        }
+    }
+}
+
+/// Tries it: what forbids it is a setting here, a security module there, and a filter of system calls in a
+/// container. util-linux's `unshare` is on every distribution; without it nobody knows.
+fn may_make_namespaces() -> bool {
+    let mut unshare = std::process::Command::new("unshare");
+    let tried = unshare.args(["-Urnm", "true"]).stderr(Stdio::null());
+    tried.status().is_ok_and(|status| status.success())
+}
+
+fn tun() -> Option<ErrorKind> {
+    let opened = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open("/dev/net/tun");
+    opened.err().map(|error| error.kind())
+}
+
+/// Of the programs that the commands run, those that are in no folder of programs.
+fn absent() -> Vec<&'static str> {
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    let system = ["/usr/sbin", "/sbin"].map(Into::into);
+    let folders: Vec<_> = std::env::split_paths(&paths).chain(system).collect();
+    let absent = |name: &&str| !folders.iter().any(|folder| folder.join(name).is_file());
+    ["ip", "tc", "slirp4netns"]
+        .into_iter()
+        .filter(absent)
+        .collect()
+}
+
+/// modprobe(8), modules.dep(5): what is loaded or built in has a folder in sysfs, or a line in modules.builtin.
+fn module(name: &str) -> Part {
+    if Path::new("/sys/module").join(name).exists() {
+        return Part::There;
+    }
+    if name == "nfnetlink_queue" && Path::new("/proc/net/netfilter/nfnetlink_queue").exists() {
+        return Part::There;
+    }
+    let folder = Path::new("/lib/modules").join(first_line("/proc/sys/kernel/osrelease"));
+    let file = |list: &str| read_to_string(folder.join(list));
+    match (file("modules.dep"), file("modules.builtin")) {
+        (Err(_), Err(_)) => Part::Unknown,
+        (loaded, builtin) => {
+            let lists = loaded.unwrap_or_default() + &builtin.unwrap_or_default();
+            has_module(&lists, name)
+        }
+    }
+}
+
+/// Whether a line names the module's file: its name may have dashes, and a compression's ending.
+pub fn has_module(lists: &str, name: &str) -> Part {
+    let file = |line: &str| {
+        let path = line.split(':').next()?;
+        let (stem, _) = path.rsplit('/').next()?.split_once(".ko")?;
+        Some(stem.replace('-', "_"))
+    };
+    match lists
+        .lines()
+        .any(|line| file(line).as_deref() == Some(name))
+    {
+        true => Part::There,
+        false => Part::Lacks,
+    }
+}
+
+fn ipv6() -> Ipv6 {
+    match first_line("/proc/sys/net/ipv6/conf/default/disable_ipv6").as_str() {
+        "" => Ipv6::None,
+        "0" => Ipv6::On,
+        _ => Ipv6::Off,
+    }
+}
+
+fn shared() -> Shared {
+    let known = Known::now();
+    match (known.has(0), known.covers(0)) {
+        (true, _) => Shared::Taken,
+        (false, true) => Shared::Covered,
+        (false, false) => Shared::Free,
+    }
+}
+
+/// The chain of `nft list ruleset`, or of `iptables -S INPUT`, by which a new connection to this host is dropped:
+/// its policy, a last rule that takes all, or a rule against the addresses of links, as Tailscale's.
+pub fn dropping(ruleset: &str, iptables: &str) -> Option<String> {
+    let (mut table, mut chain, mut hooked) = ("", "", false);
+    for line in ruleset.lines().map(str::trim) {
+        if let Some(name) = line.strip_prefix("table ") {
+            table = name.trim_end_matches(" {");
+        } else if let Some(name) = line.strip_prefix("chain ") {
+            (chain, hooked) = (name.trim_end_matches(" {"), false);
+        }
+        hooked |= line.contains("hook input");
+        let policy = hooked && line.contains("policy drop");
+        let all = hooked && (line == "drop" || line.starts_with("reject"));
+        let links = line.contains("saddr 100.64.0.0/10") && line.ends_with("drop");
+        if policy || all || links {
+            return Some(format!("nftables' chain {table} {chain}"));
+        }
+    }
+    for line in iptables.lines() {
+        let all = line.starts_with("-A INPUT -j DROP") || line.starts_with("-A INPUT -j REJECT");
+        if line == "-P INPUT DROP" || all {
+            return Some(format!("iptables' rule {line}"));
+        }
+    }
+    None
+}

@@ -1,0 +1,212 @@
+//! Prepared hosts, each with one trouble, and a sound one.
+
+use super::findings::{State, findings};
+use super::observed::{Ipv6, Observed, Part, Shared, dropping, has_module};
+use super::unfit;
+use crate::cli::Examined::{self, Browser, Gateway, Link, Pace, Probe, Tc};
+use clap::ValueEnum;
+use netcfg::{Flowtable, Privileges};
+use rustix::thread::CapabilitySet;
+use std::io::ErrorKind;
+
+const ALL: [Examined; 6] = [Link, Gateway, Pace, Tc, Browser, Probe];
+
+fn sound() -> Observed {
+    Observed {
+        privileges: Privileges {
+            root: true,
+            container: false,
+            held: CapabilitySet::all(),
+        },
+        namespaces: true,
+        tun: None,
+        absent: Vec::new(),
+        nft: None,
+        iptables: None,
+        queue: Part::There,
+        modules: ["sch_htb", "ifb", "sch_mencius"].map(|name| (name, Part::There)),
+        ipv6: Ipv6::On,
+        firewall: None,
+        shared: Shared::Free,
+        flowtables: Vec::new(),
+        clock: "tsc".to_owned(),
+    }
+}
+
+/// Those that lack something, and what is said of `about` where it is not good.
+fn told(host: &Observed, about: &str) -> (Vec<Examined>, String) {
+    let found = findings(host);
+    let text = found
+        .iter()
+        .filter(|it| it.about == about && it.state != State::Good)
+        .map(|it| format!("{}: {}\n", it.found, it.remedy))
+        .collect();
+    (unfit(&found, &ALL).collect(), text)
+}
+
+#[test]
+fn a_sound_host_lacks_nothing() {
+    let found = findings(&sound());
+    assert!(
+        found
+            .iter()
+            .all(|it| it.state == State::Good && it.remedy.is_empty())
+    );
+    for command in Examined::value_variants() {
+        assert!(found.iter().any(|it| it.commands.contains(command)));
+    }
+}
+
+#[test]
+fn a_container_without_capabilities() {
+    let mut host = sound();
+    host.privileges.held = CapabilitySet::empty();
+    host.privileges.container = true;
+    host.namespaces = false;
+    host.tun = Some(ErrorKind::NotFound);
+    let (unfit, text) = told(&host, "namespaces");
+    assert_eq!(unfit, [Link, Gateway, Pace, Tc, Browser]);
+    assert!(
+        text.contains("CAP_NET_ADMIN and CAP_SYS_ADMIN")
+            && text.contains("docker run --cap-add NET_ADMIN --cap-add SYS_ADMIN"),
+        "{text}"
+    );
+    let (_, text) = told(&host, "capabilities");
+    assert!(text.contains("lacks CAP_NET_ADMIN,"), "{text}");
+    // As `docker run --cap-add NET_ADMIN` has it.
+    host.privileges.held = CapabilitySet::NET_ADMIN | CapabilitySet::NET_RAW;
+    host.tun = None;
+    let (unfit, text) = told(&host, "namespaces");
+    assert_eq!(unfit, [Link, Browser]);
+    assert!(text.contains("lacks CAP_SYS_ADMIN,"), "{text}");
+}
+
+#[test]
+fn a_plain_user_has_links_and_no_rules() {
+    let mut host = sound();
+    host.privileges.root = false;
+    host.privileges.held = CapabilitySet::empty();
+    let (unfit, text) = told(&host, "capabilities");
+    assert_eq!(unfit, [Gateway, Pace, Tc]);
+    assert!(text.contains("run it with sudo"), "{text}");
+    host.namespaces = false;
+    assert_eq!(
+        told(&host, "namespaces").0,
+        [Link, Gateway, Pace, Tc, Browser]
+    );
+}
+
+#[test]
+fn a_firewall_is_named() {
+    let ufw = "-P INPUT DROP\n-A INPUT -j ufw-before-input\n";
+    let firewalld = "table inet firewalld {\n\tchain filter_INPUT {\n\t\ttype filter hook input priority filter + 10; \
+        policy accept;\n\t\tct state { established, related } accept\n\t\treject with icmpx admin-prohibited\n\t}\n}\n";
+    let tailscale = "table ip filter {\n\tchain ts-input {\n\t\tip saddr 100.64.0.0/10 iifname != \"tailscale0\" \
+        counter packets 3 bytes 252 drop\n\t}\n}\n";
+    let debian = "table inet filter {\n\tchain input {\n\t\ttype filter hook input priority filter; policy drop;\n\t}\n}\n";
+    for (ruleset, iptables, name) in [
+        ("", ufw, "-P INPUT DROP"),
+        (firewalld, "", "inet firewalld filter_INPUT"),
+        (tailscale, "", "ip filter ts-input"),
+        (debian, "", "inet filter input"),
+    ] {
+        let mut host = sound();
+        host.firewall = dropping(ruleset, iptables);
+        let (unfit, text) = told(&host, "firewall");
+        assert_eq!(unfit, [Link, Browser], "{name}");
+        assert!(text.contains(name), "{text}");
+        // A plain user's link is in networks of its own.
+        host.privileges.root = false;
+        host.privileges.held = CapabilitySet::empty();
+        let (unfit, text) = told(&host, "firewall");
+        assert!(!unfit.contains(&Link) && text.contains(name), "{text}");
+    }
+    let forwards = "table ip t {\n\tchain f {\n\t\ttype filter hook forward priority 0; policy drop;\n\t\tdrop\n\t}\n}\n";
+    assert_eq!(dropping(forwards, "-P INPUT ACCEPT\n"), None);
+}
+
+#[test]
+fn a_host_without_ipv6_and_one_behind_carriers_nat_work_and_are_told() {
+    let mut host = sound();
+    host.ipv6 = Ipv6::Off;
+    let (unfit, text) = told(&host, "ipv6");
+    assert!(unfit.is_empty());
+    assert!(
+        text.contains("net.ipv6.conf.default.disable_ipv6"),
+        "{text}"
+    );
+    host.shared = Shared::Taken;
+    let (unfit, text) = told(&host, "addresses");
+    assert!(unfit.is_empty());
+    assert!(
+        text.contains("100.64.0.1") && text.contains("$ANALECTS_FAR"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_kernel_without_queues_or_tun() {
+    let mut host = sound();
+    host.queue = Part::Lacks;
+    let (unfit, text) = told(&host, "queue");
+    assert_eq!(unfit, [Gateway, Pace]);
+    assert!(text.contains("lacks nfnetlink_queue"), "{text}");
+    host.queue = Part::Unknown;
+    assert!(told(&host, "queue").0.is_empty());
+    for (kind, words) in [
+        (ErrorKind::NotFound, "there is no /dev/net/tun"),
+        (ErrorKind::PermissionDenied, "may not be opened"),
+    ] {
+        host.tun = Some(kind);
+        let (unfit, text) = told(&host, "tun");
+        assert_eq!(unfit, [Link, Browser]);
+        assert!(
+            text.contains(words) && text.contains("--device /dev/net/tun"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn programs_and_modules() {
+    let mut host = sound();
+    host.modules = ["sch_htb", "ifb", "sch_mencius"].map(|name| (name, Part::Lacks));
+    let (unfit, text) = told(&host, "modules");
+    assert_eq!(unfit, [Tc]);
+    assert!(
+        text.contains("-d fq_codel") && text.contains("leave --ingress out"),
+        "{text}"
+    );
+    host = sound();
+    host.absent = vec!["ip", "slirp4netns"];
+    assert_eq!(told(&host, "programs").0, [Link, Tc, Browser]);
+    host = sound();
+    (host.nft, host.iptables) = (Some("nft cannot be run".into()), None);
+    assert!(told(&host, "rules").0.is_empty());
+    assert_eq!(told(&host, "firewall").1, "");
+    host.iptables = Some("iptables cannot be run".into());
+    assert!(told(&host, "firewall").1.contains("cannot be read"));
+    assert_eq!(told(&host, "rules").0, [Gateway, Pace]);
+    let lists = "kernel/net/sched/sch_htb.ko.zst: kernel/x.ko\nkernel/drivers/net/ifb.ko\n";
+    assert_eq!(has_module(lists, "sch_htb"), Part::There);
+    assert_eq!(has_module(lists, "ifb"), Part::There);
+    assert_eq!(has_module(lists, "x"), Part::Lacks);
+}
+
+#[test]
+fn offloads_and_clocks_are_notes() {
+    let mut host = sound();
+    host.flowtables.push(Flowtable {
+        name: "inet fw4 ft".to_owned(),
+        devices: vec!["eth0".to_owned(), "eth1".to_owned()],
+        offload: true,
+    });
+    let (unfit, text) = told(&host, "flowtables");
+    assert!(unfit.is_empty());
+    assert!(
+        text.contains("inet fw4 ft") && text.contains("eth0, eth1"),
+        "{text}"
+    );
+    host.clock = "hpet".to_owned();
+    assert!(told(&host, "clock").1.contains("hpet"));
+}
