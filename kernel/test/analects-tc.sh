@@ -96,7 +96,7 @@ all="limit=500,memory_limit=4MiB,flows=64,hosts=source,quantum=1514,target=6ms,i
 all="$all,low=25ms,hold=90ms,rise=300ms,doubling=2s,part=64,ecn=no,nat=no,split_gso=yes"
 # shellcheck disable=SC2086
 tc_ apply $both --discipline "mencius,$all" || wrong "apply mencius with every setting"
-tc qdisc show dev v0 | grep -q 'mencius b[13]: .*hosts source .*low 25ms .*part 64 noecn nonat' ||
+tc qdisc show dev v0 | grep -q 'mencius b[13]: .*hosts source .*low 25ms .*part 64 .*noecn .*nonat' ||
     wrong "the settings of mencius do not show"
 tc_ clear --dev v0 || wrong "clear"
 unchanged "with every setting"
