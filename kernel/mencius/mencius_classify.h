@@ -162,28 +162,38 @@ static __always_inline u32 mn_part_of_host(const struct mencius *m)
 	return m->flow_table.set_count * FT_WAYS / (m->host_table.active + 1);
 }
 
+/* A flow of @host that wants a place. */
+struct mn_newcomer {
+	const struct mencius *m;
+	u32 host;
+};
+
 /*
  * Whether a flow keeps its place: it has packets waiting; or it is established
- * and not silent, and its host has no more than its part of all places.
+ * and not silent, and the newcomer is of its host, which else has no more than
+ * its part of all places.
  */
-static __always_inline bool mn_flow_stays(const void *core, u32 at, u64 now)
+static __always_inline bool mn_flow_stays(const void *newcomer, u32 at, u64 now)
 {
-	const struct mencius *m = core;
+	const struct mn_newcomer *new = newcomer;
+	const struct mencius *m = new->m;
 	const struct mn_flow *flow = &m->flows[at];
 
 	return flow->backlog.packets ||
 	       (mn_is_calm(&flow->calm, now) &&
 		fl_since(now, flow->calm.last) <= MN_GAP &&
-		m->hosts[flow->host].known <= mn_part_of_host(m));
+		(flow->host == new->host ||
+		 m->hosts[flow->host].known <= mn_part_of_host(m)));
 }
 
 /*
- * The place that the unknown @hash has now, or FL_NIL. In a full set it is that
- * of the flow which has been silent longest among those that do not keep
- * theirs.
+ * The place that the unknown @hash of @host has now, or FL_NIL. In a full set
+ * it is that of the flow which has been silent longest among those that do not
+ * keep theirs.
  */
-static u32 mn_place_for(struct mencius *m, u64 now, u32 hash)
+static u32 mn_place_for(struct mencius *m, u64 now, u32 hash, u32 host)
 {
+	const struct mn_newcomer newcomer = { m, host };
 	struct ft_table *table = &m->flow_table;
 	u32 at = ft_free_way(table, hash);
 
@@ -191,7 +201,7 @@ static u32 mn_place_for(struct mencius *m, u64 now, u32 hash)
 		ft_insert(table, now, hash, at);
 		return at;
 	}
-	at = ft_silent_longest(table, now, hash, mn_flow_stays, m);
+	at = ft_silent_longest(table, now, hash, mn_flow_stays, &newcomer);
 	if (at != FL_NIL) {
 		mn_leaves_host(m, at);
 		ft_replace(table, now, hash, at);
@@ -214,7 +224,7 @@ static u32 mn_place_in_host(struct mencius *m, u64 now, u32 hash, u32 number,
 		return of_host;
 	m->hosts[number].hold.birth = now;
 	m->hold.birth = now;
-	at = mn_place_for(m, now, hash);
+	at = mn_place_for(m, now, hash, number);
 	if (at != FL_NIL) {
 		*fresh = true;
 		return at;

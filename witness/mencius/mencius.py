@@ -470,9 +470,10 @@ class Flow(Member):
         """Whether it is established (R9.1)."""
         return not self.guests and self.calm(now)
 
-    def keeps_place(self, part, now):
-        """Whether it keeps its place in a full set, where a host's part is so many (R4.14)."""
-        return self.packets > 0 or self.calm(now) and not self.silent(now) and self.host.known <= part
+    def keeps_place(self, part, newcomer, now):
+        """Whether it keeps its place in a full set for a flow of a host, where a host's part is so many (R4.14)."""
+        within = self.host is newcomer or self.host.known <= part
+        return self.packets > 0 or self.calm(now) and not self.silent(now) and within
 
     def packet_came(self, now):
         """A packet is put into its queue (R9.3)."""
@@ -742,7 +743,7 @@ class Mencius:
         flow = row.free()
         if flow is None:
             part = 8 * len(self.flows.rows) // (len(self.hosts.order) + 1)      # R4.14
-            flow = self.least_active([entry for entry in row.entries if not entry.keeps_place(part, now)])
+            flow = self.least_active([entry for entry in row.entries if not entry.keeps_place(part, host, now)])
             if flow is not None:
                 self.forget_flow(flow)
         if flow is not None:                            # R4.15

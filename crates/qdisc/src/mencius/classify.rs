@@ -56,7 +56,7 @@ impl<P> Mencius<P> {
         }
         self.hosts[host].hold.birth = now;
         self.hold.birth = now;
-        if let Some(flow) = self.place_for(now, packet.hash) {
+        if let Some(flow) = self.place_for(now, packet.hash, host) {
             let (hash, id) = (packet.hash, packet.flow);
             self.flow_table.insert(now, hash, id, flow);
             self.hosts[host].known += 1;
@@ -76,10 +76,10 @@ impl<P> Mencius<P> {
         self.flow_table.len() + host
     }
 
-    /// A place for the flow with `hash`, if there is one. In a full set it is that of the flow which
+    /// A place for the flow with `hash` of `host`, if there is one. In a full set it is that of the flow which
     /// has been inactive longest and has nothing waiting. An established flow keeps its place unless
-    /// it is silent, or its host has more than its part of all places.
-    fn place_for(&mut self, now: Instant, hash: u32) -> Option<usize> {
+    /// it is silent, or its host has more than its part of all places and the newcomer is of another.
+    fn place_for(&mut self, now: Instant, hash: u32, host: usize) -> Option<usize> {
         if let Some(flow) = self.flow_table.free_way(hash) {
             return Some(flow);
         }
@@ -87,8 +87,9 @@ impl<P> Mencius<P> {
         let part = self.flow_table.ways() / (self.host_table.active_count() + 1);
         let keeps = |flow: usize| {
             let Flow { queue, calm, .. } = &flows[flow];
-            let is_within = || hosts[flows[flow].host].known as usize <= part;
-            !queue.is_empty() || calm.established(now) && !calm.is_silent(now) && is_within()
+            let of = flows[flow].host;
+            let stays = || of == host || hosts[of].known as usize <= part;
+            !queue.is_empty() || calm.established(now) && !calm.is_silent(now) && stays()
         };
         let flow = self.flow_table.inactive_longest(hash, keeps)?;
         self.forget(flow);
