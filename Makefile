@@ -10,8 +10,9 @@ CARGO_INCREMENTAL ?= 0
 export CARGO_INCREMENTAL
 ANALECTS = target/$(patsubst dev,debug,$(ANALECTS_PROFILE))/analects
 
-# Not `rtc`, which stands on 43 more crates and on aws-lc in C. `make test-webrtc` has it.
-MOST = --workspace --exclude rtc
+# Not `rtc`, which stands on 43 more crates and on aws-lc in C, nor what needs a Python: `make test-webrtc` and
+# `make test-python` have them.
+MOST = --workspace --exclude rtc --exclude analects-python
 
 .PHONY: demo test test-kernel-sanitizers bench bench-kernel reference reproduction lint fuzz man deb test-deb test-tc cross setup clean
 

@@ -13,14 +13,12 @@ target/python/tools/bin/python -m venv $environment
 case ${1:-} in
 --short)
     $environment/bin/pip install --quiet --no-compile "$wheel" 'pytest>=8'
-    set -- tests/test_run.py tests/test_own.py tests/test_store.py tests/test_lock.py
+    set -- tests/test_run.py tests/test_own.py tests/test_store.py
     ;;
 *)
     $environment/bin/pip install --quiet --no-compile "$wheel[plot,polars,campaign,query]" 'pytest>=8' 'ruff>=0.14' 'mypy>=1.18' \
         'pandas-stubs>=2' 'nbclient>=0.10' 'ipykernel>=6' 'flent>=2.1'
-    cargo fmt --manifest-path python/Cargo.toml -- --check
-    CARGO_TARGET_DIR=target/python/cargo cargo clippy --manifest-path python/Cargo.toml --locked -- -D warnings
-    sh scripts/deny.sh python/Cargo.toml
+    cargo clippy -p analects-python --locked -- -D warnings
     $environment/bin/ruff check python
     $environment/bin/ruff format --check python
     (cd python && ../$environment/bin/mypy --python-executable ../$environment/bin/python)

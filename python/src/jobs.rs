@@ -4,7 +4,7 @@ use crate::plan::Request;
 use crate::refused::Refused;
 use crate::results::{Results, no_store};
 use crate::run::{Counts, pool, watched};
-use crate::simulator::{BASIS, Stoppable, check_keeping, simulator};
+use crate::simulator::{Stoppable, basis, check_keeping, simulator};
 use campaign::job::{self, is_key};
 use campaign::store::Kept;
 use campaign::{Description, Job, Store, work};
@@ -87,7 +87,8 @@ fn listed(
     let store = Store::open(folder)?;
     let mut seen = BTreeSet::new();
     let mut listed = Vec::new();
-    for keyed in job::keyed(&jobs, ("sim", BASIS))? {
+    let basis = basis();
+    for keyed in job::keyed(&jobs, ("sim", &basis))? {
         if !seen.insert(keyed.key.clone()) {
             continue;
         }
@@ -143,7 +144,8 @@ pub fn make(py: Python<'_>, folder: PathBuf, keys: Vec<String>, threads: usize) 
             .map(|key| described(&store, key, &simulator))
             .collect();
         let jobs = jobs?;
-        let keyed = job::keyed(&jobs, ("sim", BASIS))?;
+        let basis = basis();
+        let keyed = job::keyed(&jobs, ("sim", &basis))?;
         if let Some((asked, is)) = keys
             .iter()
             .zip(&keyed)

@@ -2,6 +2,8 @@
 //!
 //! What has a shape crosses the border as JSON, or as lists of one kind; frames, plots and campaigns are
 //! Python's (`analects/`). A refusal becomes `analects.Refused`, with the words of the program `analects`.
+//!
+//! Not for: decisions of its own: what a word means, and what a run gives, is the crates' below.
 
 mod describe;
 mod jobs;

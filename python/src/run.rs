@@ -4,7 +4,7 @@ use crate::own::{self, Kind};
 use crate::plan::Request;
 use crate::refused::Refused;
 use crate::results::Results;
-use crate::simulator::{BASIS, Stoppable, check_keeping, simulator};
+use crate::simulator::{Stoppable, basis, check_keeping, simulator};
 use campaign::{Job, Keeping, Progress, Store};
 use measure::RunResult;
 use pyo3::prelude::*;
@@ -60,9 +60,10 @@ pub fn run(
             simulator: &simulator,
             stop,
         };
+        let basis = basis();
         let keeping = store.as_ref().map(|store| Keeping {
             store,
-            basis: BASIS,
+            basis: &basis,
         });
         pool(threads)?.install(|| Ok(campaign::run(&engine, &jobs, keeping, &counts)?))
     })?;

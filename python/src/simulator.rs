@@ -9,7 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use units::Refusal;
 
 /// What results of the simulator depend on beside their jobs, as the program `analects` has it.
-pub const BASIS: &str = concat!("sources ", env!("ANALECTS_SIM_SOURCES"));
+pub fn basis() -> String {
+    format!("sources {}", analects::SIM_SOURCES)
+}
 
 /// The simulator with the disciplines and controls that are registered now.
 pub fn simulator() -> Simulator {

@@ -66,13 +66,17 @@ impl Chosen {
     }
 }
 
+/// What results of the simulator depend on beside their jobs: a hash of its sources and of the versions of all
+/// dependencies, in hexadecimal. Who keeps results of the simulator keeps them under it.
+pub const SIM_SOURCES: &str = env!("ANALECTS_SIM_SOURCES");
+
 /// The engine that was asked for.
 pub fn chosen(args: &EngineArgs) -> Result<Chosen, Refused> {
     match (args.name.as_str(), args.clock) {
         ("sim", Clock::Virtual) => Ok(Chosen {
             engine: Box::new(own::simulator().clone()),
             does_the_same_again: true,
-            sources: env!("ANALECTS_SIM_SOURCES"),
+            sources: SIM_SOURCES,
             files: own::program()?.into_iter().collect(),
             beside: String::new(),
         }),

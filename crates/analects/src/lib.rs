@@ -50,6 +50,7 @@ mod why;
 use clap::{CommandFactory, FromArgMatches};
 use cli::{Cli, Command};
 use command::{Refused, ended, files, print, usage};
+pub use engines::SIM_SOURCES;
 pub use own::Own;
 use std::path::Path;
 use std::process::ExitCode;

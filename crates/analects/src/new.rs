@@ -52,7 +52,7 @@ pub fn run(folder: &Path) -> Result<(), Refused> {
     }
     print(&format!(
         "{} is begun. Its README.md says what is in it; try it:\n\
-         cd {0} && cargo run --release -- run scenario.toml --columns stall,spoilt,bulk_rate --repeat 5\n",
+         cd {0} && cargo run -- run scenario.toml --columns stall,spoilt,bulk_rate --repeat 5\n",
         folder.display()
     ))
 }
@@ -85,8 +85,11 @@ fn name_of(folder: &Path) -> Result<&str, Refused> {
 /// The library for the manifest: this program's own sources, or the repository's if they are not here.
 fn library() -> String {
     if Path::new(SOURCES).join("Cargo.toml").exists() {
-        format!("{{ path = {SOURCES:?} }}")
+        format!("{{ path = {SOURCES:?}, default-features = false }}")
     } else {
-        format!("{{ git = {:?} }}", env!("CARGO_PKG_REPOSITORY"))
+        format!(
+            "{{ git = {:?}, default-features = false }}",
+            env!("CARGO_PKG_REPOSITORY")
+        )
     }
 }

@@ -1,4 +1,4 @@
-//! The commands of `analects`, with entries of our own: `cargo run --release -- run scenario.toml`.
+//! The commands of `analects`, with entries of our own: `cargo run -- run scenario.toml`.
 
 mod control;
 mod discipline;

@@ -111,7 +111,7 @@ pub fn shell(folder: &Folder, line: &str) -> String {
 }
 
 /// Both tests of commands write the same pages.
-static PAGES: Mutex<()> = Mutex::new(());
+pub static PAGES: Mutex<()> = Mutex::new(());
 
 /// In blocks of `console`, a line with `$` is a command, and the lines that follow are its output.
 #[test]

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// From the ground up: a crate depends on crates of lower floors only.
-const FLOORS: [&[&str]; 9] = [
+const FLOORS: [&[&str]; 10] = [
     &["units"],
     &["qdisc", "cca"],
     &[
@@ -22,6 +22,7 @@ const FLOORS: [&[&str]; 9] = [
     &["reproduce", "linux", "live"],
     &["router"],
     &["analects", "bench", "playground"],
+    &["python"],
 ];
 
 /// The crates' folders, by name.
@@ -29,7 +30,7 @@ fn crates() -> BTreeMap<String, PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let entries = std::fs::read_dir(&folder).unwrap();
     let paths = entries.map(|entry| entry.unwrap().path());
-    let paths = paths.chain([folder.join("../playground")]);
+    let paths = paths.chain(["playground", "python"].map(|beside| folder.join("..").join(beside)));
     let crates = paths.filter(|path| path.join("Cargo.toml").exists());
     crates.map(|path| (name(&path), path)).collect()
 }

@@ -11,11 +11,13 @@ mod common;
 mod diverted;
 #[cfg(unix)]
 mod docs;
+mod evidence;
 mod fingerprint;
 mod house;
 mod import;
 mod import_flent;
 mod import_trace;
+mod lab;
 mod listeners;
 mod output;
 mod outputs;
