@@ -89,7 +89,7 @@ def received(command):
 
 def analects(program, pin, down=(), discipline="pfifo,limit=1000"):
     with tempfile.NamedTemporaryFile() as file:
-        link = [program, "link", *down, "-d", discipline, "--json", file.name, "--"]
+        link = [program, "link", "--host", *down, "-d", discipline, "--json", file.name, "--"]
         got = received(pin + link + [sys.executable, __file__, "--fetch", "100.64.0.1"])
         processor = json.load(open(file.name))["processor_seconds"]
     return rate(got), processor / got["bytes"] * 1e9

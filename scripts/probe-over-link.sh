@@ -56,7 +56,7 @@ for rate in $rates; do
                 fq) chosen=fq,flow_limit=$packets ;;
                 *) chosen=$discipline ;;
                 esac
-                "$analects" link --down "${rate}mbit" --up "${rate}mbit" --rtt "${rtt}ms" --buffer "${packets}p" \
+                "$analects" link --host --down "${rate}mbit" --up "${rate}mbit" --rtt "${rtt}ms" --buffer "${packets}p" \
                     --discipline "$chosen" -- "$analects" probe 100.64.0.1 --pin "$pin" --seconds 10 \
                     "--$way" --json >"$out/$name.json" 2>"$out/$name.log" ||
                     echo "probe-matrix: $name failed: $(tail -1 "$out/$name.log")" >&2

@@ -24,7 +24,7 @@ number() { sed -n 's/.*"'"$1"'": *\([0-9.]*\).*/\1/p' "$work/json" | head -n 1; 
 # holds EXPRESSION of awk
 holds() { awk "BEGIN { exit !($1) }"; }
 link() {
-    "$analects" link --down 20mbit --up 20mbit --rtt 40ms --json "$work/json" "$@" >"$work/out" 2>"$work/err" ||
+    "$analects" link --host --down 20mbit --up 20mbit --rtt 40ms --json "$work/json" "$@" >"$work/out" 2>"$work/err" ||
         wrong "link $*"
 }
 

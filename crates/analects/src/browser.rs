@@ -249,7 +249,7 @@ mod tests {
     use ::browser::{Call, Outcome, Visit};
     use serde_json::json;
 
-    fn run(repeat: u32, discipline: &str, control: bool, freezes: f64, late: u32) -> Run {
+    fn run(repeat: u32, discipline: &str, control: bool, freezes: f64, believed: bool) -> Run {
         let visit = Visit {
             number: 0,
             requests: 10,
@@ -276,7 +276,7 @@ mod tests {
                 },
                 visits: if control { vec![] } else { vec![visit] },
             },
-            link: json!({ "late_us": { "p99": late }, "missed": 0 }),
+            link: json!({ "believed": believed }),
             pacer: None,
         }
     }
@@ -291,18 +291,18 @@ mod tests {
     #[test]
     fn only_valid_repeats_count() {
         let calm = [
-            run(0, "cake", true, 0.0, 100),
-            run(0, "cake", false, 3.0, 100),
+            run(0, "cake", true, 0.0, true),
+            run(0, "cake", false, 3.0, true),
         ];
         assert_eq!(row(&calm), "cake 12.00 6.00 25.00 2.00 1.50 40.00 2.50");
         let frozen = [
-            run(0, "cake", true, 1.0, 100),
-            run(0, "cake", false, 3.0, 100),
+            run(0, "cake", true, 1.0, true),
+            run(0, "cake", false, 3.0, true),
         ];
         assert_eq!(row(&frozen), "cake - - - - - - -");
         let late = [
-            run(0, "cake", true, 0.0, 100),
-            run(0, "cake", false, 3.0, 5000),
+            run(0, "cake", true, 0.0, true),
+            run(0, "cake", false, 3.0, false),
         ];
         assert_eq!(row(&late), "cake - - - - - - -");
         let text = report(&[("cake".to_owned(), None)], &late);
@@ -313,10 +313,10 @@ mod tests {
     fn others_are_made_in_place_of_repeats_that_are_not_valid() {
         // The second and the third come too late in their control runs.
         let runs = |number: u32| {
-            let late = if (1..=2).contains(&number) { 5000 } else { 100 };
+            let believed = !(1..=2).contains(&number);
             [
-                run(number, "cake", true, 0.0, late),
-                run(number, "cake", false, 3.0, 100),
+                run(number, "cake", true, 0.0, believed),
+                run(number, "cake", false, 3.0, true),
             ]
         };
         let of = |wanted: u32| repeated(wanted, |number| runs(number).into_iter().map(Ok)).unwrap();
@@ -330,12 +330,12 @@ mod tests {
 
     #[test]
     fn a_pacer_has_a_row_of_its_own() {
-        let mut paced = run(0, "cake", false, 1.0, 100);
+        let mut paced = run(0, "cake", false, 1.0, true);
         paced.pace = Some("20mbit".to_owned());
         paced.pacer = Some(json!({ "seconds": 50.0, "processor_seconds": 1.5 }));
         let all = [
-            run(0, "cake", true, 0.0, 100),
-            run(0, "cake", false, 3.0, 100),
+            run(0, "cake", true, 0.0, true),
+            run(0, "cake", false, 3.0, true),
             paced,
         ];
         let rows = [

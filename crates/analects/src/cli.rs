@@ -95,7 +95,8 @@ pub enum Command {
     Threshold(ThresholdArgs),
     #[cfg(feature = "host")]
     /// Run a command behind a link: in a network namespace of its own, with any discipline, rate and delay,
-    /// without kernel modules. Inside, this host is 100.64.0.1.
+    /// without kernel modules. $ANALECTS_FAR is the address of the far side. The status is the command's, 128
+    /// and the signal that ended it, 126 if it cannot be run, 127 if it is not there, and 125 if the link fails.
     Link(LinkArgs),
     /// What a router has, too.
     #[cfg(feature = "host")]

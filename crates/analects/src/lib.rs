@@ -78,9 +78,24 @@ fn run_commands() -> ExitCode {
     let words = command_line().try_get_matches();
     let result = match words.and_then(|words| Cli::from_arg_matches(&words)) {
         Ok(cli) => execute(cli.command),
-        Err(error) => return usage(&error),
+        Err(error) => return misused(&error),
     };
     ended(result)
+}
+
+/// Prints help, the version, or the error in the arguments. Those of `link` end as other programs that run a command
+/// do, whose own status may be any.
+fn misused(error: &clap::Error) -> ExitCode {
+    let status = usage(error);
+    #[cfg(feature = "host")]
+    if error.use_stderr()
+        && std::env::args_os()
+            .nth(1)
+            .is_some_and(|word| word == "link")
+    {
+        return ExitCode::from(link::FAILED);
+    }
+    status
 }
 
 fn execute(command: Command) -> Result<ExitCode, Refused> {
@@ -107,7 +122,7 @@ fn execute(command: Command) -> Result<ExitCode, Refused> {
         #[cfg(feature = "host")]
         Command::BrowserInside { folder, pace } => browser::inside(&folder, pace.as_deref()),
         #[cfg(feature = "host")]
-        Command::Link(args) => return link::run(&args).map(ExitCode::from),
+        Command::Link(args) => return Ok(ExitCode::from(link::run(&args))),
         #[cfg(feature = "host")]
         Command::OnRouter(command) => router::execute(command),
         Command::Completions { shell } => {

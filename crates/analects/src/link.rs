@@ -6,8 +6,9 @@ mod view;
 
 use crate::cli::LinkArgs;
 use command::Refused;
+use command::files::unwritable;
 use link::{Capacity, Chance, Line, Link};
-use live::{Counts, Done, Frame, Setup, SharedTap};
+use live::{Counts, Done, Ended, FAR, FarSide, Frame, Setup, SharedTap};
 use qdisc::{Choice, Env, Home, Registry};
 use scenario::{Buffer, files};
 use serde_json::json;
@@ -22,27 +23,37 @@ type Result<T> = core::result::Result<T, Refused>;
 
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// Runs the command, and returns its status.
-pub fn run(args: &LinkArgs) -> Result<u8> {
-    let setup = setup(args)?;
-    let taps = Taps::of(args)?.map(|taps| Rc::new(RefCell::new(taps)));
+/// What `env` and `timeout` end with where they fail themselves, and the command may not even have begun.
+pub const FAILED: u8 = 125;
+
+/// Runs the command, and returns its status; [`FAILED`] or another one of theirs if it did not run.
+pub fn run(args: &LinkArgs) -> u8 {
+    ran(args).unwrap_or_else(|(refused, status)| {
+        eprintln!("{}", refused.rendered());
+        status
+    })
+}
+
+fn ran(args: &LinkArgs) -> core::result::Result<u8, (Refused, u8)> {
+    let failed = |refused| (refused, FAILED);
+    let setup = setup(args).map_err(failed)?;
+    let taps = Taps::of(args).map_err(failed)?;
+    let taps = taps.map(|taps| Rc::new(RefCell::new(taps)));
     let tap = taps.clone().map(|taps| taps as SharedTap);
     let done = live::run(Setup { tap, ..setup });
-    let done = done.map_err(|error| Refused::failed(&error.message, &error.help))?;
+    let done =
+        done.map_err(|error| (Refused::failed(&error.message, &error.help), error.status))?;
     eprint!("{}", described(&done));
     if done.unanswered {
-        let firewall = done.far_is_host.then(router::firewall).flatten();
-        eprint!("{}", silent(firewall.as_deref(), &done));
+        let firewall = (done.far_side == FarSide::Host).then(router::firewall);
+        eprint!("{}", silent(firewall.flatten().as_deref(), args, &done));
     }
     if let Some(taps) = taps {
-        taps.borrow_mut().finish()?;
+        taps.borrow_mut().finish().map_err(failed)?;
     }
     if let Some(file) = &args.json {
         let text = format!("{:#}\n", as_json(&done));
-        let failed = |error: std::io::Error| {
-            Refused::failed(&format!("{}: {error}", file.display()), "name another file")
-        };
-        std::fs::write(file, text).map_err(failed)?;
+        std::fs::write(file, text).map_err(|error| failed(unwritable(file, &error)))?;
     }
     Ok(done.status)
 }
@@ -95,7 +106,10 @@ fn setup(args: &LinkArgs) -> Result<Setup> {
         burst,
         command: command(args),
         far: args.far.clone(),
+        far_ready: args.far_ready,
+        host: args.host,
         internet: args.internet,
+        rtt,
         tap: None,
     })
 }
@@ -192,10 +206,6 @@ fn mean_ms(counts: &Counts) -> f64 {
     counts.sojourn_ns as f64 / 1e6 / (counts.sent.max(1)) as f64
 }
 
-fn late_us(done: &Done, quantile: f64) -> f64 {
-    done.late.value_at_quantile(quantile) as f64 / 1e3
-}
-
 fn described(done: &Done) -> String {
     let mut text = String::new();
     for (name, counts) in [("down", &done.down), ("up", &done.up)] {
@@ -211,11 +221,15 @@ fn described(done: &Done) -> String {
             counts.lost,
         );
     }
-    if done.far != "100.64.0.1" {
+    text += &format!("packets were carried by {}\n", done.class);
+    if done.far_side == FarSide::Host && done.far != "100.64.0.1" {
         text += &format!(
             "the far side was {}, since this host has 100.64.0.1 elsewhere\n",
             done.far
         );
+    }
+    if let Some(why) = &done.cut_off {
+        text += &format!("the far side of the link before this one was not reached: {why}\n");
     }
     if !done.ipv6 {
         text += "this host has IPv6 switched off (net.ipv6.conf.default.disable_ipv6): the link had IPv4 alone\n";
@@ -224,28 +238,42 @@ fn described(done: &Done) -> String {
         text +=
             "the command asked for names, and was told that there are none: they need --internet\n";
     }
-    let late = late_us(done, 0.99);
-    if late > live::BELIEVED_US || done.missed > 0 {
+    if let Some(Ended { seconds, status }) = done.far_ended {
         text += &format!(
-            "not to be believed: this host was too slow. Of 100 packets one was {:.1} ms late or more, and \
-             {} were not read at all\n",
-            late / 1e3,
-            done.missed
+            "what --far ran ended after {seconds:.1} s, with status {status}, before the command did\n"
         );
+    }
+    if let Some(doubt) = &done.doubt {
+        text += &format!("not to be believed: {doubt}\n");
     }
     text
 }
 
 /// What is said where packets went out and none came back; `firewall` is the chain that drops them.
-fn silent(firewall: Option<&str>, done: &Done) -> String {
-    let why = match firewall {
-        Some(chain) => format!(
-            "this host's firewall drops what comes from the link ({chain}): permit -i analects+, or run it as a \
-             plain user with --far; `analects doctor link` tells"
+fn silent(firewall: Option<&str>, args: &LinkArgs, done: &Done) -> String {
+    let why = match (done.far_side, firewall) {
+        (FarSide::Host, Some(chain)) => format!(
+            "this host's firewall drops what comes from the link ({chain}): permit -i analects+, or run the server by \
+             --far, without --host; `analects doctor link` tells"
         ),
-        None if done.far_is_host => "no firewall was found to drop it; does anything here answer it?".to_owned(),
-        None => "the far side is a network of its own: it has what --far runs, and with --internet the Internet"
-            .to_owned(),
+        (FarSide::Host, None) => "no firewall was found to drop it; does anything here answer it?".to_owned(),
+        (FarSide::Behind, _) => format!(
+            "the link before this one, or its far side, does not answer; ${FAR} was {}",
+            done.far
+        ),
+        (FarSide::Own, _) if args.internet => {
+            "the Internet does not answer: does this host reach it itself? Pings need net.ipv4.ping_group_range there"
+                .to_owned()
+        }
+        (FarSide::Own, _) => format!(
+            "the far side is a network of its own, and only {} (${FAR}) is there: {}; --internet and --host lead further",
+            done.far,
+            match (&args.far, done.far_ended) {
+                (None, _) => "nothing runs at it, without --far",
+                (Some(_), Some(_)) => "what --far ran there had ended",
+                (Some(_), None) => "what --far runs did not answer",
+            }
+        ),
     };
     format!("nothing came back through the link: {why}\n")
 }
@@ -263,6 +291,13 @@ fn as_json(done: &Done) -> serde_json::Value {
         "processor_seconds": done.processor_seconds,
         "status": done.status,
         "far": done.far,
+        "far_side": match done.far_side {
+            FarSide::Own => "own",
+            FarSide::Host => "host",
+            FarSide::Behind => "behind",
+        },
+        "far_ended": done.far_ended,
+        "cut_off": done.cut_off,
         "ipv6": done.ipv6,
         "names_asked": done.names_asked,
         "unanswered": done.unanswered,
@@ -270,9 +305,12 @@ fn as_json(done: &Done) -> serde_json::Value {
         "up": way(&done.up),
         "missed": done.missed,
         "late_us": {
-            "p50": late_us(done, 0.5),
-            "p99": late_us(done, 0.99),
-            "max": done.late.max() as f64 / 1e3,
+            "p50": done.late.us(0.5),
+            "p99": done.late.us(0.99),
+            "max": done.late.us(1.0),
         },
+        "scheduling": { "class": done.class.name(), "described": done.class.to_string() },
+        "believed": done.doubt.is_none(),
+        "doubt": done.doubt,
     })
 }

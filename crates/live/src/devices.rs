@@ -45,9 +45,12 @@ impl Addresses {
     }
 }
 
+/// What the names of all our devices begin with.
+const NAME: &str = "analects";
+
 /// The name of both devices of a pair.
 pub fn name(pair: u8) -> String {
-    format!("analects{pair}")
+    format!("{NAME}{pair}")
 }
 
 impl Tun {
@@ -145,6 +148,32 @@ pub fn configure(addresses: Addresses, burst: u32, ipv6: bool) -> Result<(), Err
         }
     }
     Ok(())
+}
+
+/// The link that is the way out of this thread's network, which is behind it then.
+pub fn way_out() -> Option<String> {
+    let routes = std::fs::read_to_string("/proc/thread-self/net/route").unwrap_or_default();
+    routes.lines().find_map(|route| {
+        let mut fields = route.split_ascii_whitespace();
+        let device = fields.next()?;
+        let ours = pair(device).is_some() && fields.next() == Some("00000000");
+        ours.then(|| device.to_owned())
+    })
+}
+
+/// The pair that has a device of this name.
+fn pair(name: &str) -> Option<u8> {
+    name.strip_prefix(NAME)?.parse().ok()
+}
+
+/// The largest pair that has a device in this thread's network.
+pub fn largest() -> Option<u8> {
+    let devices = std::fs::read_to_string("/proc/thread-self/net/dev").unwrap_or_default();
+    let pairs = devices.lines().filter_map(|line| {
+        let (name, _) = line.split_once(':')?;
+        pair(name.trim())
+    });
+    pairs.max()
 }
 
 /// Runs `ip` in this thread's network namespace.

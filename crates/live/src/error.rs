@@ -8,7 +8,13 @@ pub struct Error {
     pub message: String,
     /// The remedy.
     pub help: String,
+    /// What a program that runs a command ends with for it, as `env` and `timeout` do: 125, or 126 or 127 where the
+    /// command itself cannot be run or is not there.
+    pub status: u8,
 }
+
+/// The status of everything but a command that cannot be run.
+const FAILED: u8 = 125;
 
 impl Error {
     /// An error.
@@ -16,6 +22,16 @@ impl Error {
         Error {
             message: message.into(),
             help: help.into(),
+            status: FAILED,
         }
+    }
+
+    /// The same of a command that could not be started.
+    pub(crate) fn of_command(self, error: &std::io::Error) -> Self {
+        let status = match error.kind() {
+            std::io::ErrorKind::NotFound => 127,
+            _ => 126,
+        };
+        Error { status, ..self }
     }
 }

@@ -1,11 +1,18 @@
 //! A command at the far side of a link.
 
+mod ready;
+
 use crate::Error;
+use crate::clock::Clock;
 use crate::devices::Addresses;
-use rustix::process::{Pid, Signal, kill_process_group};
+use crate::signals::{Signals, unblocked};
+use ready::{Listens, listens};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use serde::Serialize;
 use std::ffi::OsStr;
-use std::os::unix::process::CommandExt;
-use std::process::{Child, Command};
+use std::os::fd::OwnedFd;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -16,6 +23,10 @@ pub const FAR: &str = "ANALECTS_FAR";
 const OFTEN: Duration = Duration::from_millis(20);
 /// How often before it is killed.
 const TIMES: u32 = 50;
+/// So long after its line has ended well a server may begin that goes on by itself, in seconds.
+const DAEMON: f64 = 2.0;
+/// So long a server may take until it listens, in seconds.
+const READY: f64 = 30.0;
 
 /// The value of [`FAR`].
 pub fn far_address(pair: u8) -> String {
@@ -24,9 +35,22 @@ pub fn far_address(pair: u8) -> String {
     address
 }
 
+/// How the command ended by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Ended {
+    /// When, since it began, seconds.
+    pub seconds: f64,
+    /// As a shell has it: its status, or 128 and the signal that ended it.
+    pub status: u8,
+}
+
 /// The command, ended when this is dropped.
 pub struct Far {
     child: Child,
+    began: Clock,
+    ended: Option<Ended>,
+    /// Readable once it has ended; none from then on.
+    pidfd: Option<OwnedFd>,
 }
 
 impl Far {
@@ -35,15 +59,91 @@ impl Far {
     /// # Errors
     /// If `sh` cannot be run.
     pub fn run(line: &OsStr, pair: u8) -> Result<Far, Error> {
-        let child = Command::new("sh")
-            .arg("-c")
-            .arg(line)
-            .env(FAR, far_address(pair))
-            .process_group(0)
-            .spawn();
+        let mut command = Command::new("sh");
+        let command = command.arg("-c").arg(line).env(FAR, far_address(pair));
+        let child = unblocked(|| command.process_group(0).spawn());
         let child = child
             .map_err(|error| Error::new(format!("sh cannot be run: {error}"), "install a shell"))?;
-        Ok(Far { child })
+        let pidfd = pidfd_open(Pid::from_child(&child), PidfdFlags::empty()).ok();
+        Ok(Far {
+            child,
+            began: Clock::start(),
+            ended: None,
+            pidfd,
+        })
+    }
+
+    /// Waits until a server listens at this port of the far side's address `far`, in this network.
+    ///
+    /// # Errors
+    /// If the command ends before, a signal comes, or nothing listens there for long.
+    pub fn wait_until_ready(
+        &mut self,
+        port: u16,
+        far: &str,
+        signals: &Signals,
+    ) -> Result<(), Error> {
+        let refused =
+            |why: String, help: &str| Error::new(format!("--far-ready {port}: {why}"), help);
+        let help = "see what the line of --far does by itself, or name the port that it listens at";
+        loop {
+            let found = listens(port, far);
+            if found == Listens::There {
+                return Ok(());
+            }
+            if let Some(Ended { seconds, status }) = self.ended()
+                && (status != 0 || self.seconds() > seconds + DAEMON)
+            {
+                let why = format!(
+                    "what --far runs ended after {seconds:.1} s, with status {status}, and nothing listens there"
+                );
+                return Err(refused(why, help));
+            }
+            if let Some(signal) = signals.come().first() {
+                return Err(refused(
+                    format!("{signal} came before anything listened there"),
+                    "",
+                ));
+            }
+            if self.seconds() >= READY {
+                return Err(match found {
+                    Listens::Elsewhere => refused(
+                        format!(
+                            "it was never ready: after {READY} s the server listens at another address than {far}"
+                        ),
+                        "let it listen at all addresses, 0.0.0.0, or at $ANALECTS_FAR",
+                    ),
+                    _ => refused(
+                        format!("it was never ready: after {READY} s nothing listens there"),
+                        help,
+                    ),
+                });
+            }
+            sleep(OFTEN);
+        }
+    }
+
+    /// Since it began.
+    fn seconds(&self) -> f64 {
+        let now = self.began.now();
+        now.as_secs_f64()
+    }
+
+    /// Becomes readable when the command has ended, until that was seen.
+    pub fn pidfd(&self) -> Option<&OwnedFd> {
+        self.pidfd.as_ref()
+    }
+
+    /// How it ended, if it did.
+    pub fn ended(&mut self) -> Option<Ended> {
+        if self.ended.is_none()
+            && let Ok(Some(status)) = self.child.try_wait()
+        {
+            let (seconds, status) = (self.seconds(), code(status));
+            self.ended = Some(Ended { seconds, status });
+            self.pidfd = None;
+        }
+        self.ended
     }
 
     /// The process group that it runs in.
@@ -54,6 +154,13 @@ impl Far {
     fn has_ended(&mut self) -> bool {
         !matches!(self.child.try_wait(), Ok(None))
     }
+}
+
+/// As a shell has it.
+pub fn code(status: ExitStatus) -> u8 {
+    let code = status.code().or(status.signal().map(|signal| 128 + signal));
+    code.and_then(|code| u8::try_from(code).ok())
+        .unwrap_or(u8::MAX)
 }
 
 impl Drop for Far {

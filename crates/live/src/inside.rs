@@ -4,18 +4,22 @@ use crate::devices::{self, Addresses, Tun, has_ipv6};
 use crate::far::{FAR, far_address};
 use crate::internet::RESOLVER;
 use crate::names::{NOBODY, refuse};
+use crate::signals::unblocked;
 use crate::{Error, devices::missed, may};
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
 use std::env::temp_dir;
 use std::ffi::OsString;
-use std::fs::{read_link, remove_file, write};
+use std::fs::{read_link, read_to_string, remove_file, write};
 use std::path::Path;
 use std::process::{Child, Command, id};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
+
+/// Who is asked for names.
+const RESOLV: &str = "/etc/resolv.conf";
 
 /// A thread that lives in the namespace.
 pub struct Inside {
@@ -164,6 +168,11 @@ fn names(internet: bool) -> Result<Arc<AtomicU64>, Error> {
         resolve_by(RESOLVER)?;
         return Ok(Arc::default());
     }
+    // Behind a link that has the Internet, names are resolved through both.
+    let before = read_to_string(RESOLV).unwrap_or_default();
+    if before == resolving(RESOLVER) {
+        return Ok(Arc::default());
+    }
     // Where that is not permitted, look-ups take as long as they do, and the link is the same.
     Ok(match refuse() {
         Ok(asked) if resolve_by(&NOBODY.to_string()).is_ok() => asked,
@@ -171,9 +180,14 @@ fn names(internet: bool) -> Result<Arc<AtomicU64>, Error> {
     })
 }
 
+/// The lines of a file that names `resolver`.
+fn resolving(resolver: &str) -> String {
+    format!("nameserver {resolver}\n")
+}
+
 /// Lets programs here ask `resolver` for names, whatever the host's file says.
 fn resolve_by(resolver: &str) -> Result<(), Error> {
-    let (file, none) = ("/etc/resolv.conf", None::<&str>);
+    let (file, none) = (RESOLV, None::<&str>);
     if !Path::new(file).exists() {
         return Ok(());
     }
@@ -181,7 +195,7 @@ fn resolve_by(resolver: &str) -> Result<(), Error> {
         Error::new(format!("{file} cannot be replaced: {error}"), "begin again")
     };
     let own = temp_dir().join(format!("analects-resolver-{}", id()));
-    write(&own, format!("nameserver {resolver}\n")).map_err(|error| failed(&error))?;
+    write(&own, resolving(resolver)).map_err(|error| failed(&error))?;
     let mounted = mount(Some(&own), file, none, MsFlags::MS_BIND, none);
     // The mount holds it.
     remove_file(&own).map_err(|error| failed(&error))?;
@@ -193,12 +207,13 @@ fn start(command: &[OsString], pair: u8) -> Result<Child, Error> {
         return Err(Error::new("there is no command", "write one behind --"));
     };
     let mut started = Command::new(program);
-    let started = started.args(args).env(FAR, far_address(pair)).spawn();
-    started.map_err(|error| {
+    let started = started.args(args).env(FAR, far_address(pair));
+    unblocked(|| started.spawn()).map_err(|error| {
         let program = program.to_string_lossy();
-        Error::new(
+        let failed = Error::new(
             format!("{program} cannot be run: {error}"),
-            "write a command behind --, such as -- ping 100.64.0.1",
-        )
+            "write a command behind --, such as -- sh -c 'ping $ANALECTS_FAR'",
+        );
+        failed.of_command(&error)
     })
 }

@@ -3,9 +3,9 @@
 //! they are.
 
 use crate::Error;
-use crate::devices::run;
+use crate::forward::forward;
 use std::env::{split_paths, var_os};
-use std::fs::{read_to_string, write};
+use std::fs::read_to_string;
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio, id};
@@ -74,21 +74,7 @@ impl Internet {
             tries += 1;
             sleep(OFTEN);
         }
-        let forward = "/proc/sys/net/ipv4/ip_forward";
-        write(forward, "1")
-            .map_err(|error| Error::new(format!("{forward}: {error}"), "begin again"))?;
-        for words in [
-            "add table ip analects",
-            "add chain ip analects out { type nat hook postrouting priority 100 ; }",
-            &format!("add rule ip analects out oifname {DEVICE} masquerade"),
-        ] {
-            run(
-                "nft",
-                words,
-                "install nftables; the kernel needs nf_tables with NAT",
-            )?;
-        }
-        Ok(())
+        forward(DEVICE, false)
     }
 
     /// The last line of its errors.

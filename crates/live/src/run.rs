@@ -2,39 +2,33 @@
 
 use crate::clock::{Clock, processor_seconds};
 use crate::devices::{self, Addresses, LONGEST, Tun};
-use crate::far::{Far, far_address};
+use crate::far::{Ended, Far, code, far_address};
+use crate::forward::forward;
 use crate::inside::Inside;
 use crate::internet::Internet;
-use crate::prompt::run_first;
+use crate::prompt::{Class, run_first};
+use crate::signals::Signals;
 use crate::taken::Known;
 use crate::tap::{Direction, SharedTap};
+use crate::user::{FarSide, enter};
 use crate::warden::Warden;
-use crate::{Counts, Error, Frame, Way, user};
-use hdrhistogram::Histogram;
+use crate::{Counts, Error, Frame, Lateness, Way};
 use link::Link;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::ffi::OsString;
 use std::hash::RandomState;
 use std::os::fd::OwnedFd;
-use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, ExitStatus};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::process::Child;
 use units::{Duration, Instant};
 
 /// Packets that are read from a device before the other one has its turn.
 const BATCH: usize = 64;
 /// Time without arrivals after which the link is idle.
 const QUIET: Duration = Duration::from_millis(20);
-/// How long a signal may wait.
+/// How long a signal may wait that comes while a program is started.
 const PATIENCE: Duration = Duration::from_millis(100);
-/// Larger delays are counted as this, in nanoseconds: a minute.
-const LATEST: u64 = 60_000_000_000;
-/// Packets that come later than this at the 99th percentile, in microseconds, are not those of the link.
-pub const BELIEVED_US: f64 = 1000.0;
 /// How long packets may still be under way when the command has ended.
 const LINGER: Duration = Duration::from_secs(1);
 /// Pairs of addresses that there are.
@@ -52,8 +46,14 @@ pub struct Setup {
     pub command: Vec<OsString>,
     /// A line for `sh`, run at the far side meanwhile.
     pub far: Option<OsString>,
+    /// A port of the far side at which something must listen before the command begins.
+    pub far_ready: Option<u16>,
+    /// Whether the far side is this host's own network.
+    pub host: bool,
     /// Whether the Internet is to be reached through the link.
     pub internet: bool,
+    /// The round trip without queues.
+    pub rtt: Duration,
     /// Is told of the packets that leave the queues.
     pub tap: Option<SharedTap>,
 }
@@ -65,8 +65,12 @@ pub struct Done {
     pub status: u8,
     /// The address of the far side.
     pub far: String,
-    /// Whether the far side was this host's own network, not an empty one.
-    pub far_is_host: bool,
+    /// Where that was.
+    pub far_side: FarSide,
+    /// Why the far side of the link that this one is behind was not reached; none if it was, or there is none.
+    pub cut_off: Option<String>,
+    /// How what ran at the far side ended before the command did, if so.
+    pub far_ended: Option<Ended>,
     /// Whether the command sent something to a host, and nothing came back.
     pub unanswered: bool,
     /// Look-ups of names that were answered with none, for lack of the Internet.
@@ -83,8 +87,12 @@ pub struct Done {
     pub up: Counts,
     /// Packets that this process did not read in time.
     pub missed: u64,
-    /// By how much packets were handed on too late, in nanoseconds.
-    pub late: Histogram<u64>,
+    /// By how much packets were handed on too late.
+    pub late: Lateness,
+    /// By which class the packets' thread ran.
+    pub class: Class,
+    /// Why the figures are not to be believed; none if they are.
+    pub doubt: Option<String>,
 }
 
 /// Runs a command behind a link.
@@ -93,53 +101,46 @@ pub struct Done {
 /// If namespaces or devices cannot be made, or the command cannot be started.
 pub fn run(setup: Setup) -> Result<Done, Error> {
     let mut internet = setup.internet.then(Internet::prepare).transpose()?;
-    let far_is_host = user::enter(setup.internet)?;
+    let far_side = enter(setup.host, setup.internet)?;
     if let Some(internet) = &mut internet {
         internet.connect()?;
     }
     let signals = Signals::catch()?;
-    let (outside, pair) = outer()?;
+    let (outside, pair) = outer(far_side)?;
     let addresses = Addresses {
         pair,
         inside: false,
     };
     let ipv6 = devices::has_ipv6(pair);
+    let cut_off = match far_side {
+        FarSide::Behind => behind(ipv6).err().map(|error| error.message),
+        FarSide::Own | FarSide::Host => None,
+    };
     devices::configure(addresses, setup.burst, ipv6)?;
     let (inside, near) = Inside::make(addresses.other(), setup.burst, setup.internet, ipv6)?;
     let mut warden = Warden::start()?;
     let far = setup.far.as_deref();
-    let far = far.map(|line| Far::run(line, pair)).transpose()?;
+    let mut far = far.map(|line| Far::run(line, pair)).transpose()?;
     warden.watch(&inside.network, far.as_ref().map(Far::group));
+    if let (Some(port), Some(far)) = (setup.far_ready, &mut far) {
+        far.wait_until_ready(port, &far_address(pair), &signals)?;
+    }
     let child = inside.run(&setup.command)?;
     // After it has started the programs, which are no more urgent than others.
-    run_first();
-    let way = |link, direction| match &setup.tap {
-        Some(tap) => Way::new(link).with_tap(direction, tap.clone()),
-        None => Way::new(link),
-    };
-    let interval = setup.tap.as_ref().and_then(|tap| tap.borrow().interval());
-    let mut bridge = Bridge {
-        looks: interval.map(|interval| (Instant::ZERO, interval)),
-        tap: setup.tap.clone(),
-        clock: Clock::start(),
-        down: way(setup.down, Direction::Down),
-        up: way(setup.up, Direction::Up),
-        near,
-        outside,
-        salt: RandomState::new(),
-        scratch: vec![0; LONGEST],
-        asked: false,
-        answered: false,
-        late: Histogram::new_with_max(LATEST, 2)
-            .map_err(|error| Error::new(error.to_string(), "report this"))?,
-    };
-    let status = bridge.serve(child, &signals)?;
+    let class = run_first();
+    let (rtt, mut bridge) = (setup.rtt, Bridge::new(setup, near, outside)?);
+    let status = bridge.serve(child, &mut far, &signals)?;
+    let far_ended = far.as_mut().and_then(Far::ended);
+    bridge.linger()?;
     drop(far);
     drop(warden);
+    let missed = inside.missed() + devices::missed(pair);
     Ok(Done {
         status,
         far: far_address(pair),
-        far_is_host,
+        far_side,
+        cut_off,
+        far_ended,
         names_asked: inside.names_asked(),
         unanswered: bridge.asked && !bridge.answered,
         ipv6,
@@ -147,17 +148,24 @@ pub fn run(setup: Setup) -> Result<Done, Error> {
         processor_seconds: processor_seconds(),
         down: bridge.down.counts().clone(),
         up: bridge.up.counts().clone(),
-        missed: inside.missed() + devices::missed(pair),
+        missed,
+        doubt: bridge.late.doubt(rtt, missed),
         late: bridge.late,
+        class,
     })
 }
 
-/// The first device name of ours that is free.
-fn outer() -> Result<(Tun, u8), Error> {
+/// The first device name of ours that is free. Behind another link it is larger than that one's, so that the
+/// addresses before it stay what they are.
+fn outer(far_side: FarSide) -> Result<(Tun, u8), Error> {
     let known = Known::now();
+    let least = match far_side {
+        FarSide::Behind => devices::largest().map_or(0, |pair| pair + 1),
+        FarSide::Own | FarSide::Host => 0,
+    };
     // Where a route covers them all, those that nobody on it is known to have.
     let free = |pair: &u8| !known.covers(*pair);
-    let (free, covered): (Vec<u8>, Vec<u8>) = (0..PAIRS).partition(free);
+    let (free, covered): (Vec<u8>, Vec<u8>) = (least..PAIRS).partition(free);
     let covered = covered.into_iter().filter(|pair| !known.has(*pair));
     for pair in free.into_iter().chain(covered) {
         if let Some(tun) = Tun::make(pair)? {
@@ -168,36 +176,21 @@ fn outer() -> Result<(Tun, u8), Error> {
     Err(Error::new(message, "end one of them"))
 }
 
-/// Signals that are the command's: a terminal sends SIGINT and SIGQUIT to both.
-struct Signals {
-    passed: Vec<(Signal, Arc<AtomicBool>)>,
+/// Lets packets of this link pass the one that it is behind.
+fn behind(ipv6: bool) -> Result<(), Error> {
+    match devices::way_out() {
+        Some(device) => forward(&device, ipv6),
+        None => Ok(()),
+    }
 }
 
-impl Signals {
-    fn catch() -> Result<Self, Error> {
-        let failed = |error: std::io::Error| {
-            Error::new(format!("signals cannot be caught: {error}"), "begin again")
-        };
-        for signal in [SIGINT, SIGQUIT] {
-            signal_hook::flag::register(signal, Arc::default()).map_err(failed)?;
-        }
-        let mut passed = Vec::new();
-        for (number, signal) in [(SIGTERM, Signal::TERM), (SIGHUP, Signal::HUP)] {
-            let flag = Arc::new(AtomicBool::new(false));
-            signal_hook::flag::register(number, Arc::clone(&flag)).map_err(failed)?;
-            passed.push((signal, flag));
-        }
-        Ok(Signals { passed })
-    }
-
-    fn pass(&self, child: Pid) {
-        for (signal, flag) in &self.passed {
-            if flag.swap(false, Ordering::Relaxed) {
-                // It may have ended by now.
-                _ = kill_process(child, *signal);
-            }
-        }
-    }
+/// What else is waited for while the command runs.
+struct Watched<'a> {
+    /// Readable once the command has ended.
+    ended: &'a OwnedFd,
+    /// The same of what runs at the far side.
+    far: Option<&'a OwnedFd>,
+    signals: &'a Signals,
 }
 
 /// Both ways, and the devices at their ends.
@@ -214,23 +207,64 @@ struct Bridge {
     asked: bool,
     /// Whether a host sent it something.
     answered: bool,
-    late: Histogram<u64>,
+    late: Lateness,
     tap: Option<SharedTap>,
     /// When the tap is next told the state of the queues, and how often.
     looks: Option<(Instant, Duration)>,
 }
 
 impl Bridge {
-    /// Carries packets until the command ends, and those that are under way then: a peer that does not
-    /// see a connection end waits for it.
-    fn serve(&mut self, mut child: Child, signals: &Signals) -> Result<u8, Error> {
+    fn new(setup: Setup, near: Tun, outside: Tun) -> Result<Self, Error> {
+        let way = |link, direction| match &setup.tap {
+            Some(tap) => Way::new(link).with_tap(direction, tap.clone()),
+            None => Way::new(link),
+        };
+        let interval = setup.tap.as_ref().and_then(|tap| tap.borrow().interval());
+        Ok(Bridge {
+            looks: interval.map(|interval| (Instant::ZERO, interval)),
+            tap: setup.tap.clone(),
+            clock: Clock::start(),
+            down: way(setup.down, Direction::Down),
+            up: way(setup.up, Direction::Up),
+            near,
+            outside,
+            salt: RandomState::new(),
+            scratch: vec![0; LONGEST],
+            asked: false,
+            answered: false,
+            late: Lateness::new()?,
+        })
+    }
+
+    /// Carries packets until the command ends.
+    fn serve(
+        &mut self,
+        mut child: Child,
+        far: &mut Option<Far>,
+        signals: &Signals,
+    ) -> Result<u8, Error> {
         let pid = Pid::from_child(&child);
         let ended = pidfd_open(pid, PidfdFlags::empty()).map_err(broke)?;
-        while !self.step(Some(&ended), PATIENCE)? {
-            signals.pass(pid);
+        loop {
+            let watched = Watched {
+                ended: &ended,
+                far: far.as_ref().and_then(Far::pidfd),
+                signals,
+            };
+            if self.step(Some(watched), PATIENCE)? {
+                break;
+            }
+            signals.pass(&child);
+            far.as_mut().and_then(Far::ended);
         }
         let status = child.wait();
         let status = status.map_err(|error| Error::new(error.to_string(), "begin again"))?;
+        Ok(code(status))
+    }
+
+    /// Carries the packets that are still under way when the command has ended: a peer that does not see a
+    /// connection end waits for it.
+    fn linger(&mut self) -> Result<(), Error> {
         let end = self.clock.now() + LINGER;
         let moved = |bridge: &Bridge| bridge.up.counts().packets + bridge.down.counts().packets;
         let mut before = None;
@@ -244,7 +278,7 @@ impl Bridge {
                 }
             }
         }
-        Ok(code(status))
+        Ok(())
     }
 
     /// The next due time.
@@ -253,7 +287,7 @@ impl Bridge {
     }
 
     /// Waits for work, for `most` at most, and does it; returns whether the command has ended.
-    fn step(&mut self, ended: Option<&OwnedFd>, most: Duration) -> Result<bool, Error> {
+    fn step(&mut self, watched: Option<Watched<'_>>, most: Duration) -> Result<bool, Error> {
         self.hand_on();
         self.look();
         let wait = self.due().since(self.clock.now()).min(most);
@@ -261,7 +295,16 @@ impl Bridge {
             PollFd::new(&self.near, PollFlags::IN),
             PollFd::new(&self.outside, PollFlags::IN),
         ];
-        polled.extend(ended.map(|ended| PollFd::new(ended, PollFlags::IN)));
+        if let Some(Watched {
+            ended,
+            far,
+            signals,
+        }) = watched
+        {
+            polled.push(PollFd::new(ended, PollFlags::IN));
+            polled.push(PollFd::new(signals, PollFlags::IN));
+            polled.extend(far.map(|far| PollFd::new(far, PollFlags::IN)));
+        }
         let timeout = Timespec {
             tv_sec: 0,
             tv_nsec: wait.as_nanos() as i64,
@@ -302,7 +345,7 @@ impl Bridge {
             while let Some((frame, at)) = way.arrived(now) {
                 // Packets that the kernel refuses, such as a truncated one, are lost as on a wire.
                 device.write(&frame);
-                self.late.saturating_record(now.since(at).as_nanos().max(1));
+                self.late.record(now.since(at));
                 way.done(frame);
             }
         }
@@ -334,11 +377,4 @@ fn read(
         way.take(clock.now(), frame, header);
     }
     Ok(unicast)
-}
-
-/// As a shell has it.
-fn code(status: ExitStatus) -> u8 {
-    let code = status.code().or(status.signal().map(|signal| 128 + signal));
-    code.and_then(|code| u8::try_from(code).ok())
-        .unwrap_or(u8::MAX)
 }

@@ -1,7 +1,7 @@
-//! The network at the far side of a link: this one for root, and for plain users that of a user namespace
-//! of their own.
+//! The network at the far side of a link: one of its own, in a user namespace of their own for plain users; or the
+//! one that the link is started in.
 
-use crate::devices::ip;
+use crate::devices::{ip, way_out};
 use crate::{Error, may};
 use nix::sched::{CloneFlags, unshare};
 use rustix::process::{getegid, geteuid};
@@ -10,19 +10,46 @@ use std::fs::{read_to_string, write};
 /// Ubuntu's switch, since 23.10.
 const RESTRICTED: &str = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
 
-/// Enters a network of its own, and a user namespace unless this process is root: for root only if it
-/// `leaves` the network that it is in. Must be called before there are threads. Returns whether it stayed.
+/// Where the far side of a link is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FarSide {
+    /// In a network of its own, which nothing else is in.
+    Own,
+    /// This host's own network, with its servers, its addresses and its firewall.
+    Host,
+    /// Behind another link, in whose command this one runs: that link's far side is reached through both.
+    Behind,
+}
+
+/// Enters the network of the far side: that of this `host` if it is asked for, and otherwise one of its own, and a
+/// user namespace unless this process is root. A link that is started behind another one stays there, unless it has
+/// the `internet` by itself. Must be called before there are threads.
 ///
 /// # Errors
 /// If the system does not permit it.
-pub fn enter(leaves: bool) -> Result<bool, Error> {
-    match geteuid().is_root() {
-        true if !leaves => return Ok(true),
-        true => unshare(CloneFlags::CLONE_NEWNET).map_err(|error| refused(&error))?,
-        false => become_root()?,
+pub fn enter(host: bool, internet: bool) -> Result<FarSide, Error> {
+    let root = geteuid().is_root();
+    match (root, host, internet) {
+        (true, _, false) if way_out().is_some() => return Ok(FarSide::Behind),
+        (true, true, _) => return Ok(FarSide::Host),
+        (false, true, _) => {
+            let message = "--host: only root makes a device in this host's network";
+            return Err(Error::new(
+                message,
+                "run it with sudo, or run the server by --far",
+            ));
+        }
+        (true, false, _) => {
+            unshare(CloneFlags::CLONE_NEWNET).map_err(|error| refused(&error))?;
+        }
+        (false, false, _) => become_root()?,
     }
     ip("link set dev lo up")?;
-    Ok(false)
+    for which in ["all", "default"] {
+        // A host may have it switched off for all new networks. Where that cannot be changed, there is IPv4.
+        _ = write(format!("/proc/sys/net/ipv6/conf/{which}/disable_ipv6"), "0");
+    }
+    Ok(FarSide::Own)
 }
 
 /// Enters a user namespace as its root, and a network and mounts of its own.

@@ -12,10 +12,6 @@ use std::process::{Command, Stdio};
 /// A control run whose caller encodes fewer frames in a second is not the link's doing.
 const FRAMES: f64 = 20.0;
 
-/// So late may one packet in a hundred leave the link, us: a tenth of the time from frame to frame, in which
-/// all figures of a call are counted.
-const LATE_US: f64 = 3000.0;
-
 /// Folders for trials: kept, or removed at the end.
 pub struct Place {
     folder: PathBuf,
@@ -114,15 +110,12 @@ pub const FIGURES: [(&str, Figure); 8] = [
 ];
 
 impl Run {
-    /// Whether its link was late by little; of a control run, also whether the call did not freeze.
+    /// Whether its link is to be believed; of a control run, also whether the call did not freeze.
     pub fn is_valid(&self) -> bool {
-        let late = self.link["late_us"]["p99"]
-            .as_f64()
-            .unwrap_or(f64::INFINITY);
-        let missed = self.link["missed"].as_u64().unwrap_or(u64::MAX);
+        let believed = self.link["believed"].as_bool().unwrap_or(false);
         let call = &self.outcome.call;
         let calm = call.freezes == 0.0 && call.encoded_fps >= FRAMES;
-        late <= LATE_US && missed == 0 && (calm || !self.control)
+        believed && (calm || !self.control)
     }
 
     fn by_minute(&self, value: f64) -> f64 {

@@ -51,10 +51,18 @@ pub struct LinkArgs {
     #[arg(long)]
     pub internet: bool,
     /// Run this line of sh at the far side of the link as long as the command runs: a server that the
-    /// command reaches at $ANALECTS_FAR, for example, which is 100.64.0.1 unless links are nested. For a plain user, and with --internet, no
-    /// other server is there.
+    /// command reaches at $ANALECTS_FAR, for example. The far side is a network of its own, with no other
+    /// server. The summary says if the line ended before the command.
     #[arg(long, value_name = "LINE")]
     pub far: Option<OsString>,
+    /// Begin the command when a server of --far listens at this port, over TCP or UDP; fail if none does in
+    /// 30 s.
+    #[arg(long, value_name = "PORT", requires = "far", value_parser = clap::value_parser!(u16).range(1..))]
+    pub far_ready: Option<u16>,
+    /// Let the far side be this host's own network, for servers that run here already. Its firewall has to
+    /// let packets of the devices analects0 to analects62 in. Only for root.
+    #[arg(long, conflicts_with = "internet")]
+    pub host: bool,
     /// The command. Without it, a shell.
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,

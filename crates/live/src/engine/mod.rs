@@ -26,7 +26,7 @@ use scenario::{Choice, Scenario};
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::thread::{scope, spawn};
-use units::{Instant, Refusal};
+use units::{Duration, Instant, Refusal};
 
 /// The engine. Its runs are one at a time: they would share the processors.
 #[derive(Default)]
@@ -110,6 +110,12 @@ struct Ran {
     doubt: Option<String>,
 }
 
+/// The shortest round trip of the traffic, which lateness changes the most.
+fn shortest(scenario: &Scenario) -> Duration {
+    let own = scenario.traffic.iter().filter_map(|entry| entry.rtt);
+    own.fold(scenario.rtt, Duration::min)
+}
+
 fn run(
     scenario: &Scenario,
     seed: u64,
@@ -136,7 +142,7 @@ fn run(
         stop.store(true, core::sync::atomic::Ordering::Release);
         let carried = carrying.join().expect(JOINED)?;
         let log = played.map_err(|message| Error::new(message, "begin again"))?;
-        let (remark, doubt) = (carried.remark(), carried.doubt());
+        let (remark, doubt) = (carried.remark(), carried.doubt(shortest(scenario)));
         let (packets, links) = carried.network.end();
         let told = log.events().map(|(now, said)| (now, Event::from(said)));
         let mut events: Vec<_> = told.collect();

@@ -290,19 +290,17 @@ fn firewall(host: &Observed) -> Finding {
         );
     };
     let found = format!(
-        "this host's firewall drops what comes from a link, as it does other new connections: {chain}"
+        "this host's firewall drops new connections, as those of link --host and to probe serve: {chain}"
     );
-    let remedy = "run link as a plain user, whose far side is in a network of its own; or permit -i analects+ . For \
-         probe serve, permit its UDP port";
-    // A plain user's link does not meet it.
-    let state = match host.privileges.lack(&[Capability::NetAdmin]) {
-        None => State::Lacks,
-        Some(_) => State::Note,
-    };
-    match state {
-        State::Lacks => finding("firewall", state, found, remedy, BEHIND),
-        _ => finding("firewall", state, found, remedy, &[Link, Browser, Probe]),
-    }
+    let remedy = "run the server by link --far, whose network no firewall is in, or permit -i analects+ . For probe \
+         serve, permit its UDP port";
+    finding(
+        "firewall",
+        State::Note,
+        found,
+        remedy,
+        &[Link, Browser, Probe],
+    )
 }
 
 fn addresses(host: &Observed) -> Finding {
@@ -312,14 +310,14 @@ fn addresses(host: &Observed) -> Finding {
         Shared::Covered => finding(
             about,
             State::Note,
-            "a route of this host covers 100.64.0.1, as behind carriers' NAT",
+            "a route of this host covers 100.64.0.1, as behind carriers' NAT: link --host may take another address",
             "commands should use $ANALECTS_FAR for the far side's address",
             BEHIND,
         ),
         Shared::Taken => finding(
             about,
             State::Note,
-            "100.64.0.1 is this host's own or its gateway's, as behind carriers' NAT: links take another address",
+            "100.64.0.1 is this host's own or its gateway's, as behind carriers' NAT: link --host takes another address",
             "commands should use $ANALECTS_FAR for the far side's address",
             BEHIND,
         ),

@@ -113,13 +113,12 @@ fn a_firewall_is_named() {
         let mut host = sound();
         host.firewall = dropping(ruleset, iptables);
         let (unfit, text) = told(&host, "firewall");
-        assert_eq!(unfit, [Link, Browser], "{name}");
-        assert!(text.contains(name), "{text}");
-        // A plain user's link is in networks of its own.
-        host.privileges.root = false;
-        host.privileges.held = CapabilitySet::empty();
-        let (unfit, text) = told(&host, "firewall");
-        assert!(!unfit.contains(&Link) && text.contains(name), "{text}");
+        // A link is in networks of its own, unless it is asked to be in this one.
+        assert!(unfit.is_empty(), "{name}");
+        assert!(
+            text.contains(name) && text.contains("link --host"),
+            "{text}"
+        );
     }
     let forwards = "table ip t {\n\tchain f {\n\t\ttype filter hook forward priority 0; policy drop;\n\t\tdrop\n\t}\n}\n";
     assert_eq!(dropping(forwards, "-P INPUT ACCEPT\n"), None);
