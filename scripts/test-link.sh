@@ -464,6 +464,59 @@ kill $servers
 servers=
 passed "links in series, as root and as a plain user: to the first one's far side, and to this host"
 
+# The link of a scenario: each key of [link] does to real packets what it does in the simulator.
+cat >"$work/line.toml" <<'S'
+disciplines = ["fq_codel"]
+duration = "10s"
+warmup = "4s"
+link = { rate = "10mbit", rtt = "40ms", buffer = "100p", up = { rate = "5mbit" } }
+traffic = [{ name = "bulk", kind = "bulk", control = "cubic" }]
+S
+# fetched SECONDS ARGUMENTS...: Mbit/s of iperf3 towards the command, in each of the seconds.
+fetched() {
+    seconds=$1
+    shift
+    link "$@" --far 'iperf3 -s -p 5299 >/dev/null' --far-ready 5299 -- \
+        iperf3 -c $near -p 5299 -R -t "$seconds" -O 2 -J || fail "iperf3 through $*"
+    python3 -c '
+import json, sys
+sums = [one["sum"] for one in json.load(sys.stdin)["intervals"]]
+print(*(round(one["bits_per_second"] / 1e6, 2) for one in sums if not one.get("omitted")))' \
+        <"$work/out"
+}
+# mean NUMBERS...
+mean() {
+    echo "$@" | awk '{ for (i = 1; i <= NF; i++) sum += $i; print sum / NF }'
+}
+rates=$(fetched 5 "$work/line.toml")
+grep -q 'the discipline is fq_codel, the first of' "$work/err" || fail "the scenario's discipline is not told"
+"$analects" run "$work/line.toml" --repeat 1 --format json >"$work/sim" 2>"$work/err" || fail "the simulator"
+simulated=$(python3 -c 'import json, sys; print(json.load(sys.stdin)["results"][0]["flows"][0]["bytes"] * 8 / 6e6)' <"$work/sim")
+between "rate of a scenario's link beside the simulator's $simulated" "$(mean "$rates")" \
+    "$(echo "$simulated" | awk '{ print $1 * 0.94 }')" "$(echo "$simulated" | awk '{ print $1 * 1.06 }')"
+between "rate with 500 bytes more on each packet" "$(mean "$(fetched 4 "$work/line.toml" --set link.overhead=500B)")" 6.7 7.5
+steps=$(fetched 7 "$work/line.toml" --set 'link.steps=0s 20mbit; 4s 2mbit')
+between "rate before a step" "${steps%% *}" 15 20.5
+between "rate after a step" "${steps##* }" 1 2.6
+link "$work/line.toml" --set link.jitter=20ms -- ping -c 40 -i 0.05 $near || fail "jitter"
+between "least round trip with jitter" "$(least)" 40 56
+between "greatest round trip with jitter" "$(sed -n 's,^rtt .* = [0-9.]*/[0-9.]*/\([0-9.]*\)/.*,\1,p' "$work/out")" 65 90
+link "$work/line.toml" --set link.loss=20% --set link.loss_burst=5 -- ping -c 300 -i 0.01 $near || fail "bursts of loss"
+between "loss both ways, in bursts" "$(sed -n 's/.*, \([0-9.]*\)% packet loss.*/\1/p' "$work/out")" 15 60
+link "$work/line.toml" --set link.up.discipline=cake --set link.device=10 --up 3mbit --rtt 10ms -- ping -c 5 -i 0.1 $near ||
+    fail "a device's ring, and another discipline up"
+between "round trip of the option" "$(least)" 10 11
+for preset in dsl docsis lte wifi starlink; do
+    link --preset $preset -d cake -- ping -c 2 -i 0.1 $near || fail "preset $preset"
+done
+printf 'link = { rate = "5mbit" }\nlnik = 1\n' >"$work/wrong.toml"
+for bad in "$work/wrong.toml" "$work/line.toml --set link.jiter=1ms" "$work/line.toml --set traffic.bulk.count=2" "--preset dls" \
+    "$work/line.toml --preset dsl" "$work/line.toml --set link.trace=/no/such"; do
+    # shellcheck disable=SC2086 # words
+    if link $bad -- true; then fail "$bad is taken"; fi
+done
+passed "a scenario's link: rate, overhead, steps, jitter, bursts of loss, ring, disciplines; presets"
+
 # The engine live: a scenario's applications over real sockets, compared with the simulator.
 cat >"$work/live.toml" <<'S'
 disciplines = ["pfifo", "fq_codel", "confucius"]

@@ -96,7 +96,7 @@ come 2>"$work/err" || { skipped "no command of the unit was run: no veth: $(cat 
 # An example's options, with a discipline of every kernel that has htb; without ingress if need be.
 options=$(sed -n 's/^OPTIONS="\(.*\)"$/\1/p' packaging/systemd/options.example)
 options=$(echo "$options" | sed 's/ mencius$/ pfifo,limit=100/')
-case $options in *"--rate 9mbit --ingress 45mbit "*pfifo*) ;; *) fail "the example has other options: $options" ;; esac
+case $options in *"--up 9mbit --down 45mbit "*pfifo*) ;; *) fail "the example has other options: $options" ;; esac
 tc qdisc add dev v1 root handle a1: htb 2>"$work/err" ||
     { skipped "no command of the unit was run: this kernel has no htb: $(cat "$work/err")"; exit 0; }
 tc qdisc del dev v1 root
@@ -104,7 +104,7 @@ if ! { ip link add ifb-test type ifb && ip link set ifb-test up && ip link del i
     tc qdisc add dev v1 ingress && tc filter add dev v1 ingress protocol all pref 1 u32 match u32 0 0 \
     action mirred egress redirect dev v0; } 2>"$work/err"; then
     echo "test-tc-unit: without ingress, which this kernel cannot shape: $(cat "$work/err")" >&2
-    options=$(echo "$options" | sed 's/ --ingress [^ ]*//')
+    options=$(echo "$options" | sed 's/ --down [^ ]*//')
 fi
 tc qdisc del dev v1 ingress 2>/dev/null || true
 
@@ -124,7 +124,7 @@ unchanged() {
 applied() {
     tc qdisc show dev v0 | grep -q '^qdisc pfifo b1: parent a1:1 limit 100p' || fail "$1: no pfifo"
     tc class show dev v0 | grep -q 'rate 9Mbit' || fail "$1: no rate"
-    case $options in *--ingress*)
+    case $options in *--down*)
         tc filter show dev v0 ingress | grep -q 'ifb-v0' || fail "$1: what is received is not shaped"
         ;;
     esac
@@ -194,7 +194,7 @@ taken tc qdisc del dev v0 root
 taken tc qdisc replace dev v0 root pfifo
 taken tc qdisc del dev v0 parent a1:1
 taken tc class change dev v0 parent a1: classid a1:1 htb rate 3mbit
-case $options in *--ingress*)
+case $options in *--down*)
     taken tc filter del dev v0 ingress
     taken tc qdisc del dev v0 ingress
     taken ip link del ifb-v0
@@ -240,7 +240,7 @@ unchanged "started over a set-up without a journal, and stopped"
 passed "a set-up whose journal is lost is shown, cleared and replaced"
 
 # The longest name that a device can have, as USB adapters do; one direction comes and goes alone.
-case $options in *--ingress*)
+case $options in *--down*)
     ip link add enx78e7d1ea46da type veth peer name v2
     "$analects" tc apply --dev enx78e7d1ea46da --rate 9mbit --ingress 45mbit -d pfifo >"$work/out" 2>"$work/err" ||
         fail "a device with a long name"
@@ -285,7 +285,7 @@ systemd ExecStopPost || fail "stop of a device that came back with a queue"
 network | cmp -s - "$work/other" || fail "the queue of a device that came back is not what it was"
 tc qdisc del dev v0 root
 # Nor is the hook for what it receives taken for the one that went with the former device.
-case $options in *--ingress*)
+case $options in *--down*)
     systemd ExecStartPre || fail "start"
     go
     come

@@ -29,7 +29,7 @@ const HEAVY: (u64, u64) = (1_000_000, 4_000_000);
 /// Runs trials, and prints their table.
 pub fn run(args: &BrowserArgs) -> Result<()> {
     let disciplines = disciplines(args)?;
-    crate::link::capacity("--rate", Some(&args.rate))?;
+    crate::link::check_capacity("--rate", &args.rate)?;
     for rate in &args.pace {
         router::check_rate("--pace", rate)?;
     }

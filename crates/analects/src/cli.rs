@@ -168,6 +168,8 @@ pub enum Listed {
     Experiments,
     /// Metrics.
     Metrics,
+    /// Links that people have, for `link --preset`.
+    Presets,
 }
 
 /// What to run, and how to tell of it.

@@ -9,6 +9,8 @@ use command::Refused;
 use command::print;
 use measure::metric::{Better, Metric};
 use reproduce::registry;
+use scenario::Document;
+use scenario::presets::{self, LinkPreset};
 use std::fmt::Write as _;
 use transport::media::MediaParams;
 use units::param::Spec;
@@ -119,6 +121,7 @@ pub fn list(what: Listed) -> Result<(), Refused> {
         }
         Listed::Experiments => return print(&experiments()?),
         Listed::Metrics => return print(&units()),
+        Listed::Presets => return print(&links()),
     };
     let width = entries
         .iter()
@@ -144,6 +147,19 @@ fn units() -> String {
     text
 }
 
+/// Presets of links, with their summaries.
+fn links() -> String {
+    let line = |preset: &LinkPreset| {
+        let document = Document::parse(preset.name, preset.text);
+        let summary = document
+            .as_ref()
+            .ok()
+            .and_then(|document| document.get("summary"));
+        format!("{:8}  {}\n", preset.name, summary.unwrap_or_default())
+    };
+    presets::LINKS.iter().map(line).collect()
+}
+
 /// The experiments, with their titles.
 fn experiments() -> Result<String, Refused> {
     let mut text = String::new();
@@ -159,6 +175,9 @@ fn experiments() -> Result<String, Refused> {
 
 /// Describes one thing, or all of a kind.
 pub fn describe(name: &str, style: Style) -> Result<(), Refused> {
+    if let Ok(preset) = presets::find(name) {
+        return print(preset.text);
+    }
     let (title, entries) = match name {
         "scenario" if style == Style::Text => return print(SCENARIO),
         "scenario" => return print(&format!("```toml\n{SCENARIO}```\n")),
@@ -188,7 +207,11 @@ fn entries() -> impl Iterator<Item = Entry> {
 /// All entries that can be described.
 pub fn names() -> impl Iterator<Item = &'static str> {
     let kinds = ["scenario", "disciplines", "controls", "traffic", "metrics"];
-    kinds.into_iter().chain(entries().map(|entry| entry.name))
+    let links = presets::LINKS.iter().map(|preset| preset.name);
+    kinds
+        .into_iter()
+        .chain(links)
+        .chain(entries().map(|entry| entry.name))
 }
 
 /// The entries called `name`.

@@ -1,5 +1,6 @@
 //! `analects link`: a command behind a link of one's choice.
 
+mod declared;
 mod records;
 mod taps;
 mod view;
@@ -7,21 +8,16 @@ mod view;
 use crate::cli::LinkArgs;
 use command::Refused;
 use command::files::unwritable;
-use link::{Capacity, Chance, Line, Link};
-use live::{Counts, Done, Ended, FAR, FarSide, Frame, Setup, SharedTap};
-use qdisc::{Choice, Env, Home, Registry};
-use scenario::{Buffer, files};
+use declared::Declared;
+pub use declared::{CHOICES, check_capacity};
+use live::{Counts, Done, Ended, FAR, FarSide, Setup, SharedTap};
 use serde_json::json;
 use std::cell::RefCell;
 use std::ffi::OsString;
-use std::path::Path;
 use std::rc::Rc;
 use taps::Taps;
-use units::{Duration, Rate};
 
 type Result<T> = core::result::Result<T, Refused>;
-
-const LONGEST: Duration = Duration::from_secs(60);
 
 /// What `env` and `timeout` end with where they fail themselves, and the command may not even have begun.
 pub const FAILED: u8 = 125;
@@ -58,51 +54,16 @@ fn ran(args: &LinkArgs) -> core::result::Result<u8, (Refused, u8)> {
     Ok(done.status)
 }
 
-impl LinkArgs {
-    fn choice(&self) -> Result<Choice> {
-        let parsed = self.discipline.parse::<Choice>();
-        parsed.map_err(|refusal| Refused::because(refusal.within("--discipline"), CHOICES))
-    }
-}
-
-/// Where disciplines are listed.
-pub const CHOICES: &str = "`analects list disciplines` lists the disciplines";
-
 fn setup(args: &LinkArgs) -> Result<Setup> {
-    let rtt = time("--rtt", &args.rtt)?;
-    let loss = share("--loss", &args.loss)?;
-    let buffer = args.buffer.as_deref().map(buffer).transpose()?;
-    let capacities = [
-        capacity("--down", args.down.as_deref())?,
-        capacity("--up", args.up.as_deref())?,
-    ];
-    let burst = capacities.iter().map(burst).min().unwrap_or_default();
-    let choice = args.choice()?;
-    let build = |capacity: Capacity, name: &str, home: Home| {
-        let env = Env {
-            rate: match capacity {
-                Capacity::Constant(rate) => Some(rate),
-                Capacity::Trace(_) => None,
-            },
-            limit: buffer.map(|buffer| buffer.limit(capacity.nominal(), rtt)),
-            home: Some(home),
-            ..Env::default()
-        };
-        let queue = Registry::<Frame>::builtin().build(&choice, &env);
-        let queue =
-            queue.map_err(|refusal| Refused::because(refusal.within("--discipline"), CHOICES))?;
-        let chance = Chance::new(loss, 1.0, Duration::ZERO, env.seed, name);
-        let line = Line {
-            delay: Duration::from_nanos(rtt.as_nanos() / 2),
-            chance: (loss > 0.0).then_some(chance),
-            ..Line::new(capacity)
-        };
-        Ok::<_, Refused>(Link::new(queue, line))
-    };
-    let [down, up] = capacities;
+    let Declared {
+        down,
+        up,
+        rtt,
+        burst,
+    } = Declared::of(args)?;
     Ok(Setup {
-        down: build(down, "down", Home::Receivers)?,
-        up: build(up, "up", Home::Senders)?,
+        down,
+        up,
         burst,
         command: command(args),
         far: args.far.clone(),
@@ -119,83 +80,6 @@ fn command(args: &LinkArgs) -> Vec<OsString> {
         return vec![std::env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into())];
     }
     args.command.clone()
-}
-
-/// A rate, or the contents of a file.
-pub fn capacity(option: &str, text: Option<&str>) -> Result<Capacity> {
-    let Some(text) = text else {
-        return Ok(Capacity::Constant(Rate::from_bits(1_000_000_000_000)));
-    };
-    if let Ok(rate) = text.parse::<Rate>() {
-        if (1_000..=1_000_000_000_000).contains(&rate.as_bits()) {
-            return Ok(Capacity::Constant(rate));
-        }
-        let message = format!("{option}: {text} is not in 1kbit to 1tbit");
-        return Err(Refused::new(&message, "write for example 20mbit"));
-    }
-    if !Path::new(text).exists() {
-        let why = files::tilde(Path::new(text)).map_or(String::new(), |why| format!(": {why}"));
-        let message = format!("{option}: {text:?} is no rate, and no file{why}");
-        let help = "write a rate such as 20mbit, or the name of a trace";
-        return Err(Refused::new(&message, help));
-    }
-    let trace = files::trace(text).map_err(|error| {
-        let place = match error.file.as_str() {
-            "" => option.to_owned(),
-            file => format!("{option}: {file}"),
-        };
-        Refused::new(&format!("{place}: {}", error.message), &error.help)
-    })?;
-    eprintln!("{}", files::told(text, &trace));
-    Ok(Capacity::Trace(trace.into()))
-}
-
-/// The bytes of a millisecond: a longer packet is cut into segments before it gets here.
-fn burst(capacity: &Capacity) -> u32 {
-    match capacity {
-        Capacity::Constant(rate) => {
-            let bytes = rate.bytes_in(Duration::from_millis(1));
-            u32::try_from(bytes).unwrap_or(u32::MAX)
-        }
-        // It may be slow at any time.
-        Capacity::Trace(_) => 0,
-    }
-}
-
-fn time(option: &str, text: &str) -> Result<Duration> {
-    let help = "write for example 40ms: 0ms to 60s";
-    let time = text
-        .parse::<Duration>()
-        .map_err(|error| Refused::new(&format!("{option}: {error}"), help))?;
-    if time > LONGEST {
-        return Err(Refused::new(
-            &format!("{option}: {time} is more than 60s"),
-            help,
-        ));
-    }
-    Ok(time)
-}
-
-fn share(option: &str, text: &str) -> Result<f64> {
-    let percent = text.trim().strip_suffix('%');
-    let number: Option<f64> = percent.unwrap_or(text).trim().parse().ok();
-    let share = number.map(|number| {
-        if percent.is_some() {
-            number / 100.0
-        } else {
-            number
-        }
-    });
-    let message = format!("{option}: {text:?} is no share from 0 to below 1");
-    share
-        .filter(|share| (0.0..1.0).contains(share))
-        .ok_or_else(|| Refused::new(&message, "write for example 1% or 0.01"))
-}
-
-fn buffer(text: &str) -> Result<Buffer> {
-    let help = "write for example 250p, 375kB or 1.5bdp";
-    text.parse()
-        .map_err(|error| Refused::new(&format!("--buffer: {error}"), help))
 }
 
 fn mbit(counts: &Counts, seconds: f64) -> f64 {

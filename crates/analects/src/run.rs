@@ -145,18 +145,24 @@ pub fn store(what: &ScenarioArgs, out: Option<&Path>) -> Option<PathBuf> {
 /// Reads a scenario, with the settings of the command line.
 pub fn read(path: &Path, shape: &Shape) -> Result<scenario::Document> {
     let mut document = parse(path)?;
-    check_capacities(&shape.set)?;
-    for setting in &shape.set {
+    set(&mut document, &shape.set)?;
+    if !shape.disciplines.is_empty() {
+        document.set_disciplines(&shape.disciplines);
+    }
+    Ok(document)
+}
+
+/// Sets what `--set` says, each `KEY=VALUE`.
+pub fn set(document: &mut scenario::Document, settings: &[String]) -> Result<()> {
+    check_capacities(settings)?;
+    for setting in settings {
         let Some((path, value)) = setting.split_once('=') else {
             let message = format!("--set {setting}: there is no value");
             return Err(Refused::new(&message, "write --set link.rate=20mbit"));
         };
         document.set(path.trim(), value.trim())?;
     }
-    if !shape.disciplines.is_empty() {
-        document.set_disciplines(&shape.disciplines);
-    }
-    Ok(document)
+    Ok(())
 }
 
 /// Refuses two settings if the second would override the first.

@@ -4,13 +4,11 @@ use crate::left_out;
 use campaign::Trace;
 use command::Refused;
 use scenario::Document;
-use scenario::files::{self, Incomplete, Missing};
+use scenario::files::{self, GENERATED, Incomplete, Missing};
 use std::collections::BTreeSet;
 
 /// More lines flood a terminal.
 const MOST: usize = 20;
-/// How the names of traces begin that are in no file.
-const GENERATED: &str = "generated:";
 
 /// Those of `traces` that can be read. One of several that cannot is left out and named; if that is
 /// `strict`, it is refused.

@@ -2,7 +2,7 @@
 
 use crate::{BuiltLink, EngineError};
 use link::{Capacity, Chance, Line, Link};
-use qdisc::{Env, Home, Registry};
+use qdisc::{Env, Home, Limit, Qdisc, Registry};
 use scenario::{Buffer, Choice, Scenario};
 use units::Duration;
 
@@ -14,14 +14,84 @@ pub struct Built<P> {
     pub described: Vec<BuiltLink>,
 }
 
-/// The plan from which one queue is built.
-struct Plan<'a> {
+/// One direction of a declared link, from which its queue and its wire are built.
+pub struct Direction<'a> {
     name: String,
     of: &'a scenario::Link,
     capacity: &'a Capacity,
     buffer: Option<Buffer>,
     choice: &'a Choice,
     home: Home,
+}
+
+impl<'a> Direction<'a> {
+    /// The direction towards the home, with `discipline` where the link names none.
+    pub fn down(link: &'a scenario::Link, discipline: &'a Choice) -> Self {
+        Direction {
+            name: link.name.clone(),
+            of: link,
+            capacity: &link.capacity,
+            buffer: link.buffer,
+            choice: link.discipline.as_ref().unwrap_or(discipline),
+            home: Home::Receivers,
+        }
+    }
+
+    /// The direction away from the home, if it has a queue.
+    pub fn up(link: &'a scenario::Link, discipline: &'a Choice) -> Option<Self> {
+        let up = link.up.as_ref()?;
+        Some(Direction {
+            name: format!("{}-up", link.name),
+            of: link,
+            capacity: &up.capacity,
+            buffer: up.buffer,
+            choice: up.discipline.as_ref().unwrap_or(discipline),
+            home: Home::Senders,
+        })
+    }
+
+    /// The room of its queue on a path of `rtt`, if its owner gave it one.
+    fn limit(&self, rtt: Duration) -> Option<Limit> {
+        let rate = self.capacity.nominal();
+        self.buffer.map(|buffer| buffer.limit(rate, rtt))
+    }
+
+    /// It, for packets that carry a `P`, on a path of `rtt`, in the run of `seed`.
+    ///
+    /// # Errors
+    /// If `registry` refuses the discipline.
+    pub fn build<P: Send + 'static>(
+        &self,
+        registry: &Registry<P>,
+        rtt: Duration,
+        seed: u64,
+    ) -> Result<Link<P>, EngineError> {
+        let env = Env {
+            rate: match self.capacity {
+                Capacity::Constant(rate) => Some(*rate),
+                Capacity::Trace(_) => None,
+            },
+            limit: self.limit(rtt),
+            seed,
+            home: Some(self.home),
+        };
+        let queue = registry.build(self.choice, &env);
+        let queue = queue.map_err(|refusal| EngineError {
+            entry: format!("link.{}.discipline", self.name),
+            refusal,
+        })?;
+        let wire = &self.of.wire;
+        let loss = wire.loss.0;
+        let line = Line {
+            overhead: wire.overhead(),
+            device: wire.device,
+            delay: wire.delay,
+            chance: (loss > 0.0 || wire.jitter > Duration::ZERO)
+                .then(|| Chance::new(loss, wire.loss_burst, wire.jitter, seed, &self.name)),
+            ..Line::new(self.capacity.clone())
+        };
+        Ok(Link::new(queue, line))
+    }
 }
 
 /// Builds all links of `scenario` with `discipline` where no other is set.
@@ -34,81 +104,37 @@ pub fn links<P: Send + 'static>(
     discipline: &Choice,
     seed: u64,
 ) -> Result<Built<P>, EngineError> {
-    let down = scenario.links.iter().map(|link| Plan {
-        name: link.name.clone(),
-        of: link,
-        capacity: &link.capacity,
-        buffer: link.buffer,
-        choice: link.discipline.as_ref().unwrap_or(discipline),
-        home: Home::Receivers,
-    });
+    let links = scenario.links.iter();
+    let down = links.clone().map(|link| Direction::down(link, discipline));
     // Away from the home, the last link comes first.
-    let up = scenario.links.iter().rev().filter_map(|link| {
-        let up = link.up.as_ref()?;
-        Some(Plan {
-            name: format!("{}-up", link.name),
-            of: link,
-            capacity: &up.capacity,
-            buffer: up.buffer,
-            choice: up.discipline.as_ref().unwrap_or(discipline),
-            home: Home::Senders,
-        })
-    });
+    let up = links
+        .rev()
+        .filter_map(|link| Direction::up(link, discipline));
     let mut built = Built {
         links: Vec::new(),
         described: Vec::new(),
     };
-    for plan in down.chain(up) {
-        let (link, described) = build(registry, scenario, &plan, seed)?;
+    for direction in down.chain(up) {
+        let link = direction.build(registry, scenario.rtt, seed)?;
+        built
+            .described
+            .push(described(&direction, link.queue(), scenario));
         built.links.push(link);
-        built.described.push(described);
     }
     Ok(built)
 }
 
-fn build<P: Send + 'static>(
-    registry: &Registry<P>,
-    scenario: &Scenario,
-    plan: &Plan<'_>,
-    seed: u64,
-) -> Result<(Link<P>, BuiltLink), EngineError> {
-    let rate = plan.capacity.nominal();
-    let buffer = plan.buffer.map(|buffer| buffer.limit(rate, scenario.rtt));
-    let env = Env {
-        rate: match plan.capacity {
-            Capacity::Constant(rate) => Some(*rate),
-            Capacity::Trace(_) => None,
-        },
-        limit: buffer,
-        seed,
-        home: Some(plan.home),
-    };
-    let queue = registry.build(plan.choice, &env);
-    let queue = queue.map_err(|refusal| EngineError {
-        entry: format!("link.{}.discipline", plan.name),
-        refusal,
-    })?;
-    let described = BuiltLink {
-        name: plan.name.clone(),
-        discipline: plan.choice.to_string(),
+fn described<P>(direction: &Direction<'_>, queue: &dyn Qdisc<P>, scenario: &Scenario) -> BuiltLink {
+    BuiltLink {
+        name: direction.name.clone(),
+        discipline: direction.choice.to_string(),
         classes: queue.classes(),
-        buffer,
-        capacity_bytes: plan
+        buffer: direction.limit(scenario.rtt),
+        capacity_bytes: direction
             .capacity
             .bytes_between(scenario.warmup, scenario.duration),
         children: Vec::new(),
         remarks: Vec::new(),
         doubt: None,
-    };
-    let wire = &plan.of.wire;
-    let loss = wire.loss.0;
-    let line = Line {
-        overhead: wire.overhead(),
-        device: wire.device,
-        delay: wire.delay,
-        chance: (loss > 0.0 || wire.jitter > Duration::ZERO)
-            .then(|| Chance::new(loss, wire.loss_burst, wire.jitter, seed, &plan.name)),
-        ..Line::new(plan.capacity.clone())
-    };
-    Ok((Link::new(queue, line), described))
+    }
 }

@@ -26,7 +26,7 @@ const PFIFO_FAST: Spelling = Spelling::bare("pfifo_fast");
 
 /// Settings that come from elsewhere, and from where.
 const ELSEWHERE: &[(&str, &str, &str)] = &[
-    ("cake", "bandwidth", "--rate and --ingress set it"),
+    ("cake", "bandwidth", "--up and --down set it"),
     (
         "cake",
         "overhead",
@@ -35,7 +35,7 @@ const ELSEWHERE: &[(&str, &str, &str)] = &[
     ("cake", "mpu", "--overhead sets it, for both directions"),
     ("cake", "atm", "--overhead sets it, for both directions"),
     ("cake", "ingress", "it is set for what is received"),
-    ("mencius", "bandwidth", "--rate and --ingress set it"),
+    ("mencius", "bandwidth", "--up and --down set it"),
     (
         "mencius",
         "overhead",
@@ -420,7 +420,7 @@ mod tests {
             ("confucius,idle=10000001ns", "microseconds"),
             ("confucius,limit=1,limit=2", "set twice"),
             ("confucius,occupancy=delay root", "not a number or a word"),
-            ("cake,bandwidth=1mbit", "--rate"),
+            ("cake,bandwidth=1mbit", "--up"),
             ("fq,refill_delay=1h,ce_threshold=off", "off"),
             ("pie,tupdate=1us", "outside"),
         ] {

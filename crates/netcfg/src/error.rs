@@ -118,7 +118,7 @@ fn advice(program: Program, complaint: &str, modules: Modules) -> String {
     let found = parts.iter().find(|(part, ..)| complaint.contains(part));
     found.map_or(String::new(), |(_, part, package)| {
         let remedy = modules.remedy(part, package);
-        format!("shaping what is received takes {part}: {remedy}; or leave --ingress out")
+        format!("shaping what is received takes {part}: {remedy}; or leave --down out")
     })
 }
 
@@ -257,7 +257,7 @@ mod tests {
             (
                 Command::ip("x"),
                 "Error: Unknown device type.",
-                "has to have ifb built in; or leave --ingress out",
+                "has to have ifb built in; or leave --down out",
             ),
             (
                 Command::tc("x"),

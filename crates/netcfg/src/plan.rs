@@ -194,7 +194,7 @@ fn possible(settings: &Settings) -> Result<(), Error> {
     if settings.threshold.is_none() && settings.rate.is_none() {
         return Err(Error::refused(
             "there is no rate",
-            "write 85 to 95 % of what a speed test shows, such as --rate 45mbit",
+            "write 85 to 95 % of what a speed test shows, such as --up 45mbit",
         ));
     }
     Ok(())

@@ -304,17 +304,17 @@ fn settings(args: &TcApply) -> Result<Settings> {
     let overhead = overhead.transpose();
     Ok(Settings {
         rate: args
-            .rate
+            .up
             .as_deref()
-            .map(|text| rate("--rate", text))
+            .map(|text| rate("--up", text))
             .transpose()?,
         ingress: args
-            .ingress
+            .down
             .as_deref()
-            .map(|text| rate("--ingress", text))
+            .map(|text| rate("--down", text))
             .transpose()?,
         overhead: overhead.map_err(|error| refused("--overhead", &error, help))?,
-        received: received.filter(|received| args.ingress.is_some() && *received != sent),
+        received: received.filter(|received| args.down.is_some() && *received != sent),
         discipline: sent,
         threshold: args.threshold.as_deref().map(first_threshold).transpose()?,
     })

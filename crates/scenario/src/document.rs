@@ -90,10 +90,18 @@ impl Document {
     /// If the path leads nowhere. Whether there is such a key turns out when the document is
     /// resolved.
     pub fn set(&mut self, path: &str, value: &str) -> Result<(), ScenarioError> {
+        self.set_by(&format!("--set {path}"), path, value)
+    }
+
+    /// The same by another option of the command line, which errors then name.
+    ///
+    /// # Errors
+    /// As those of [`Document::set`].
+    pub fn set_by(&mut self, option: &str, path: &str, value: &str) -> Result<(), ScenarioError> {
         let keys: Vec<&str> = path.split('.').collect();
         let item = Item {
             node: Node::Leaf(value.to_owned()),
-            origin: Origin::Set(format!("--set {path}")),
+            origin: Origin::Set(option.to_owned()),
         };
         let done = if keys.len() > MAX_DEPTH || keys.contains(&"") {
             Err(Refusal::new("it is no path").with_help("write a path such as link.rate"))
@@ -158,6 +166,19 @@ impl Document {
     /// The value at `path`, if there is one.
     pub fn get(&self, path: &str) -> Option<&str> {
         match &find(&self.root, path)?.node {
+            Node::Leaf(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The first value of the list `list`, such as `disciplines`, or the value if there is one only.
+    pub fn first(&self, list: &str) -> Option<&str> {
+        let (_, item) = self.root.iter().find(|(key, _)| key == list)?;
+        let item = match &item.node {
+            Node::List(items) => items.first()?,
+            _ => item,
+        };
+        match &item.node {
             Node::Leaf(text) => Some(text),
             _ => None,
         }

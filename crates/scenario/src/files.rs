@@ -132,7 +132,7 @@ fn natural(name: &str) -> Vec<(u64, String)> {
 }
 
 /// The prefix of a link's `trace` before the name of a generated trace.
-const GENERATED: &str = "generated:";
+pub const GENERATED: &str = "generated:";
 
 /// What reads traces in other forms.
 const OTHER_FORMS: &str = "`analects import trace FILE` reads other forms and units";

@@ -17,6 +17,7 @@ pub mod files;
 mod model;
 mod names;
 mod noise;
+pub mod presets;
 mod read;
 mod resolve;
 mod section;

@@ -105,6 +105,16 @@ impl Document {
             incomplete,
         })
     }
+
+    /// The links that this document describes, and their round trip together, whatever else it says.
+    ///
+    /// # Errors
+    /// As those of [`Document::resolve`], of keys outside of all tables and of links.
+    pub fn resolve_links(&self, names: &dyn Names) -> Result<(Vec<Link>, Duration)> {
+        let mut root = Section::root(self);
+        root.only(KEYS)?;
+        links(&mut root, names)
+    }
 }
 
 /// The scenario's summary: one line, in any layout.

@@ -7,6 +7,15 @@ use std::path::PathBuf;
 /// A link, and what to run behind it.
 #[derive(Debug, Args)]
 pub struct LinkArgs {
+    /// The scenario whose link it is; its traffic is left out. Without it, the options alone declare the link.
+    pub scenario: Option<PathBuf>,
+    /// A link that people have, instead of a scenario: `analects describe NAME` shows it.
+    #[arg(long, value_name = "NAME", conflicts_with = "scenario")]
+    pub preset: Option<String>,
+    /// Change a key of the scenario: link.jitter=5ms, link.device=10, link.up.discipline=cake. Every key of [link] and
+    /// [link.up] is one: `analects describe scenario`.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
     /// The rate towards the command, such as 20mbit, or a file with a trace, of ours or Mahimahi's.
     /// Without it, the rate is not limited.
     #[arg(long, value_name = "RATE|TRACE")]
@@ -15,19 +24,15 @@ pub struct LinkArgs {
     #[arg(long, value_name = "RATE|TRACE")]
     pub up: Option<String>,
     /// The round trip without queues, half in each direction, up to 60s.
-    #[arg(long, value_name = "TIME", default_value = "0ms")]
-    pub rtt: String,
+    #[arg(long, value_name = "TIME")]
+    pub rtt: Option<String>,
     /// The share of packets that the wire loses in each direction: 1% or 0.01.
-    #[arg(long, value_name = "SHARE", default_value = "0")]
-    pub loss: String,
-    /// The discipline of both directions.
-    #[arg(
-        long,
-        short = 'd',
-        value_name = "NAME[,key=value...]",
-        default_value = "pfifo"
-    )]
-    pub discipline: String,
+    #[arg(long, value_name = "SHARE")]
+    pub loss: Option<String>,
+    /// The discipline of directions that the scenario names none for. Without it, the first that the scenario
+    /// compares, or pfifo.
+    #[arg(long, short = 'd', value_name = "NAME[,key=value...]")]
+    pub discipline: Option<String>,
     /// The limit of both queues: 250p, 375kB, or 1.5bdp. Without it, the discipline's own.
     #[arg(long, value_name = "SIZE")]
     pub buffer: Option<String>,

@@ -1146,26 +1146,26 @@ const SHAPERS: &[(&[&str], &[&str])] = &[
         &["--dev=-h", "--rate", "9mbit"],
         &["--dev", "is not a name"],
     ),
-    (&["--dev", "eth0"], &["--rate"]),
+    (&["--dev", "eth0"], &["--up"]),
     (&["--rate", "9mbit"], &["--dev"]),
     (
-        &["--dev", "eth0", "--rate", "fast"],
-        &["--rate: \"fast\" is not a rate", "45mbit"],
+        &["--dev", "eth0", "--up", "fast"],
+        &["--up: \"fast\" is not a rate", "45mbit"],
     ),
-    (&["--dev", "eth0", "--rate", "\u{1b}[31m"], &["--rate"]),
+    (&["--dev", "eth0", "--up", "\u{1b}[31m"], &["--up"]),
     (
-        &["--dev", "eth0", "--rate", "63kbit"],
-        &["--rate: 63kbit is outside 64kbit to 100gbit"],
+        &["--dev", "eth0", "--up", "63kbit"],
+        &["--up: 63kbit is outside 64kbit to 100gbit"],
     ),
     (
-        &["--dev", "eth0", "--rate", "101gbit"],
-        &["--rate: 101gbit is outside"],
+        &["--dev", "eth0", "--up", "101gbit"],
+        &["--up: 101gbit is outside"],
     ),
 ];
 
 /// The same, each after a device and a rate that are right.
 const SHAPER_OPTIONS: &[(&[&str], &[&str])] = &[
-    (&["--ingress", "0bit"], &["--ingress: 0bit is outside"]),
+    (&["--ingress", "0bit"], &["--down: 0bit is outside"]),
     (
         &["--overhead", "docsi"],
         &["--overhead", "\"docsi\"", "docsis", "pppoe-ptm"],
@@ -1199,7 +1199,7 @@ const SHAPER_OPTIONS: &[(&[&str], &[&str])] = &[
     (&["-d", "confucius,nat=perhaps"], &["nat", "yes or no"]),
     (
         &["-d", "cake,bandwidth=1mbit"],
-        &["bandwidth cannot be set here", "--rate"],
+        &["bandwidth cannot be set here", "--up"],
     ),
     (&["-d", "pfifo,limit=1 root"], &["limit"]),
     (&["-d", "pfifo,limit=\u{1b}[31m"], &["limit"]),
@@ -1229,7 +1229,7 @@ fn wrong_shapers() {
         &["--dev", "is not a name"],
     );
     refused(good, &["--overhead", &long], &["--overhead"]);
-    refused(good, &["--down-discipline", "cake"], &["--ingress"]);
+    refused(good, &["--down-discipline", "cake"], &["--down"]);
     refused(
         good,
         &["--up-discipline", "cake,ack_filter=much"],

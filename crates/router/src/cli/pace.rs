@@ -11,7 +11,12 @@ pub const PACED: &str = "fq_codel";
 pub struct PaceArgs {
     /// The rate of all web traffic together: less than the line's, such as 20mbit on a line of 50; or
     /// adaptive, which follows an estimate of the line's.
-    #[arg(long, value_name = "RATE|adaptive", default_value = "adaptive")]
+    #[arg(
+        long,
+        visible_alias = "down",
+        value_name = "RATE|adaptive",
+        default_value = "adaptive"
+    )]
     pub rate: String,
     /// The discipline of packets that wait.
     #[arg(

@@ -41,18 +41,28 @@ pub struct TcApply {
     pub dev: String,
     /// The rate at which it sends: 85 to 95 % of a speed test's result. Only 2lps needs none, where the
     /// device itself is the bottleneck.
-    #[arg(long, value_name = "RATE", required_unless_present = "levels")]
-    pub rate: Option<String>,
+    #[arg(
+        long,
+        alias = "rate",
+        value_name = "RATE",
+        required_unless_present = "levels"
+    )]
+    pub up: Option<String>,
     /// The rate at which it receives. Without it, incoming traffic is not shaped.
-    #[arg(long, value_name = "RATE", conflicts_with = "levels")]
-    pub ingress: Option<String>,
+    #[arg(
+        long,
+        alias = "ingress",
+        value_name = "RATE",
+        conflicts_with = "levels"
+    )]
+    pub down: Option<String>,
     /// Overhead of the line for each IP packet: bytes, or a keyword of tc-cake(8) such as docsis,
     /// pppoe-ptm, bridged-ptm, ethernet or conservative. Without it, the kernel's packet lengths count.
     #[arg(
         long,
         value_name = "BYTES|LINE",
         allow_hyphen_values = true,
-        requires = "rate"
+        requires = "up"
     )]
     pub overhead: Option<String>,
     /// The discipline: mencius, confucius, floq, cake, fq_codel, codel, fq, pie, fq_pie, pfifo or
@@ -69,7 +79,7 @@ pub struct TcApply {
     #[arg(long, value_name = "NAME[,key=value...]", conflicts_with = "levels")]
     pub up_discipline: Option<String>,
     /// Another discipline of what it receives.
-    #[arg(long, value_name = "NAME[,key=value...]", requires = "ingress")]
+    #[arg(long, value_name = "NAME[,key=value...]", requires = "down")]
     pub down_discipline: Option<String>,
     /// The discipline of each of the two levels: one of the above, pfifo_fast for two of its bands, or
     /// cake for two of its tins, which share the link.

@@ -226,7 +226,7 @@ fn modules(host: &Observed) -> Vec<Finding> {
                 "install it (docs/packaging.md), or choose another: -d fq_codel"
             }
             ("ifb", Part::Lacks) => {
-                "install the kernel's module ifb, on OpenWrt kmod-ifb, or leave --ingress out"
+                "install the kernel's module ifb, on OpenWrt kmod-ifb, or leave --down out"
             }
             ("sch_htb", Part::Lacks) => {
                 "install the kernel's module sch_htb, on OpenWrt kmod-sched-core"

@@ -173,7 +173,7 @@ fn programs_and_modules() {
     let (unfit, text) = told(&host, "modules");
     assert_eq!(unfit, [Tc]);
     assert!(
-        text.contains("-d fq_codel") && text.contains("leave --ingress out"),
+        text.contains("-d fq_codel") && text.contains("leave --down out"),
         "{text}"
     );
     host = sound();
