@@ -13,9 +13,9 @@ missing() {
 
 if [ "${1:-}" != --inside ]; then
     cd "$(dirname "$0")/.."
-    for program in ip unshare setpriv ping iperf3 python3 nft slirp4netns; do
+    for program in ip unshare setpriv ping iperf3 python3 nft iptables slirp4netns; do
         PATH=$PATH:/usr/sbin:/sbin command -v $program >/dev/null ||
-            sh scripts/apt.sh iproute2 util-linux iputils-ping iperf3 python3 nftables slirp4netns
+            sh scripts/apt.sh iproute2 util-linux iputils-ping iperf3 python3 nftables iptables slirp4netns
     done
     analects=${1:-}
     [ -n "$analects" ] || analects=$(sh scripts/built.sh analects)
@@ -408,7 +408,7 @@ grep -q '"far_ended": null' "$work/json" || fail "JSON says that --far ended"
 ends 125 --far 'exit 3' --far-ready 5300 -- touch "$work/began"
 grep -q 'ended after 0.* with status 3' "$work/err" || fail "no word on a server that ended at once"
 [ ! -e "$work/began" ] || fail "the command begins without its server"
-for late in "sleep 1; exec python3 '$work/serve.py' '$work/file'" "(sleep 1; python3 '$work/serve.py' '$work/file') &"; do
+for late in "sleep 1; exec python3 '$work/serve.py' '$work/file'" "(sleep 0.3; python3 '$work/serve.py' '$work/file') &"; do
     ends 0 --far "$late" --far-ready 5300 -- python3 "$work/fetch.py" $near
     [ "$(cat "$work/out")" = "$sum" ] || fail "a server that is slow to begin"
 done
@@ -572,9 +572,45 @@ for lacks in sys_admin net_admin; do
 done
 "$analects" doctor link --json >"$work/out" 2>"$work/err" || fail "doctor finds that a link lacks something, but it runs"
 python3 -c 'import json, sys; assert json.load(open(sys.argv[1]))["unfit"] == []' "$work/out" || fail "doctor's JSON"
+# Docker's containers have /proc/sys for reading only: a link works, and what does not says why.
+unshare -m sh -c 'mount --bind /proc/sys /proc/sys && mount -o remount,ro,bind /proc/sys
+    "$0" link -- sh -c "ping -c 1 \$ANALECTS_FAR && $0 link -- ping -c 1 100.64.0.5"' \
+    "$analects" >"$work/out" 2>"$work/err" || fail "a container whose /proc/sys is read-only"
+grep -q 'before this one was not reached: .*Read-only.*systempaths=unconfined' "$work/err" || fail "no word on /proc/sys"
 passed "a capability that lacks is named, by the link and by doctor, with its remedy"
 
-# A firewall that drops what comes from the link, in a network of its own.
+# Firewalls as people have them: the far side is in no network that they are in, and --host tells which chain drops.
+# firewall NAME CHAIN: its rules are read from standard input.
+firewall() {
+    cat >"$work/rules"
+    unshare -n sh -c 'ip link set lo up; . "$1"
+        "$0" link --down 4mbit -- ping -c 1 -W 2 100.64.0.1 || exit 3
+        "$0" link --host --down 4mbit -- ping -c 1 -W 1 100.64.0.1 && exit 4
+        exit 0' "$analects" "$work/rules" >"$work/out" 2>"$work/err" || fail "$1: status $?"
+    grep -q "nothing came back.*firewall drops.*$2" "$work/err" || fail "$1: no word on $2"
+}
+firewall "ufw" "ufw-not-local" <<'R'
+iptables -N ufw-not-local; iptables -N ufw-before-input; iptables -A INPUT -j ufw-before-input
+iptables -A ufw-before-input -i lo -j ACCEPT
+iptables -A ufw-before-input -m conntrack --ctstate RELATED,ESTABLISHED -j ACCEPT
+iptables -A ufw-before-input -j ufw-not-local; iptables -A ufw-not-local -j DROP
+R
+firewall "Tailscale" "ts-input" <<'R'
+iptables -N ts-input; iptables -A INPUT -j ts-input
+iptables -A ts-input -s 100.64.0.0/10 ! -i tailscale0 -j DROP
+R
+firewall "firewalld" "inet firewalld in_public" <<'R'
+nft add table inet firewalld; nft "add chain inet firewalld in { type filter hook input priority 10 ; }"
+nft add chain inet firewalld in_public; nft add rule inet firewalld in ct state established accept
+nft add rule inet firewalld in iifname eth0 drop; nft add rule inet firewalld in goto in_public
+nft add rule inet firewalld in_public tcp dport 22 accept; nft add rule inet firewalld in_public counter drop
+R
+firewall "a policy" "inet t in" <<'R'
+nft add table inet t; nft "add chain inet t in { type filter hook input priority 0 ; policy drop ; }"
+R
+passed "four firewalls leave a link alone, and are named where --host meets them"
+
+# What doctor says of one.
 unshare -n sh -c 'ip link set lo up
     nft add table inet t
     nft "add chain inet t in { type filter hook input priority 0 ; policy drop ; }"

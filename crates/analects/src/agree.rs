@@ -8,9 +8,11 @@ use crate::engines::{self, with_names};
 use crate::many::{self, counted, pool};
 use crate::plans;
 use crate::table::plain;
+use crate::validity;
 use campaign::{Error, Keeping};
 use command::Refused;
 use command::print;
+use report::doubts::MARK;
 use reproduce::agreement::{Compared, Row, Verdict, compare, judged_together};
 use reproduce::{Experiment, Wanted};
 use std::collections::BTreeSet;
@@ -56,12 +58,17 @@ pub fn run(args: &AgreeArgs) -> Result<()> {
         let compared = compared.map_err(|error| refused(experiment, &error))?;
         all.figures.extend(compared.figures);
         all.pooled.extend(compared.pooled);
+        all.invalid.extend(compared.invalid);
     }
     judged_together(&mut all);
     let rows = &all.figures;
     match args.how.format {
         Printed::Table => print(&format!(
-            "{}\n\n{}\n\n{}\n\n{}\n",
+            "{}{}\n\n{}\n\n{}\n\n{}\n",
+            all.invalid
+                .iter()
+                .map(|line| format!("{line}\n"))
+                .collect::<String>(),
             table(args, &experiments, rows),
             reader::table(args.engine, &all.pooled),
             totals(rows),
@@ -73,7 +80,8 @@ pub fn run(args: &AgreeArgs) -> Result<()> {
             let text = text.map_err(|error| Refused::new(&error.to_string(), "report this"))?;
             print(&(text + "\n"))
         }
-    }
+    }?;
+    validity::refused(&all.invalid.join("\n"), args.how.strict)
 }
 
 fn refused(experiment: &Experiment, error: &Error) -> Refused {
@@ -149,8 +157,9 @@ fn cells(row: &Row, seeds: u64, kinds: &BTreeSet<&'static str>, witness: Witness
         false => format!(", of {} seeds", row.pairs),
     };
     let unit = row.unit;
+    let mark = if row.invalid { MARK } else { "" };
     [
-        told,
+        told + mark,
         row.scenario.clone(),
         row.case.clone(),
         format!("{} of {}", row.metric, row.of),
@@ -213,6 +222,9 @@ fn markdown(args: &AgreeArgs, experiments: &[Experiment], all: &Compared) -> Str
     let mut text = format!(
         "# {title}\nMade by `analects agree {names}{engine}{quick} --format markdown`. {found}.\n\n{ABOUT}\n"
     );
+    for line in &all.invalid {
+        text += &format!("\n**{line}**\n");
+    }
     text += &reader::markdown(args.engine, all);
     let line = |cells: &[String]| line(&WITHOUT_SCENARIO.map(|place| cells[place].clone()));
     for (experiment, own, cells) in by_experiment(args, experiments, rows) {

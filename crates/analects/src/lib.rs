@@ -124,6 +124,11 @@ fn execute(command: Command) -> Result<ExitCode, Refused> {
         #[cfg(feature = "host")]
         Command::Link(args) => return Ok(ExitCode::from(link::run(&args))),
         #[cfg(feature = "host")]
+        Command::OnRouter(router::Command::Doctor(args)) => {
+            let found = ::browser::version().map_err(|error| (error.message, error.help));
+            router::doctor(&args, Some(found))
+        }
+        #[cfg(feature = "host")]
         Command::OnRouter(command) => router::execute(command),
         Command::Completions { shell } => {
             let mut text = Vec::new();

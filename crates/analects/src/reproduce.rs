@@ -6,6 +6,7 @@ use crate::many::{self, counted, pool};
 use crate::own;
 use crate::plans::{self, Engines};
 use crate::table::plain;
+use crate::validity;
 use campaign::Keeping;
 use command::Refused;
 use command::files::unwritable;
@@ -56,6 +57,7 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
         }
         outcomes.push(outcome);
     }
+    let invalid: String = outcomes.iter().map(|of| of.invalid.as_str()).collect();
     match args.how.format {
         Printed::Table => print(&(totals(&outcomes) + &what_decides(args, &outcomes))),
         Printed::Markdown => print(&markdown(args, &data, &outcomes)),
@@ -68,12 +70,14 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
                     .iter()
                     .flat_map(|outcome| &outcome.claims)
                     .collect(),
+                invalid: invalid.lines().collect(),
             };
             let text = serde_json::to_string_pretty(&document);
             let text = text.map_err(|error| Refused::new(&error.to_string(), "report this"))?;
             print(&(text + "\n"))
         }
-    }
+    }?;
+    validity::refused(&invalid, args.how.strict)
 }
 
 /// The experiments, those that draw a sample with one drawn by `text`.
@@ -169,6 +173,7 @@ fn table(outcome: &Outcome<'_>) -> String {
     if let Some(sentence) = outcome.experiment.drawn_by() {
         _ = writeln!(text, "{sentence}");
     }
+    text += &outcome.invalid;
     let claims = outcome.claims.iter().map(|claim| {
         let mut statement = claim.statement.clone();
         if !claim.note.is_empty() {

@@ -68,23 +68,7 @@ pub fn run(args: &SweepArgs) -> Result<()> {
         Format::Json => json(&sweep, &points, &document, args)?,
         Format::Csv => csv()?,
     })?;
-    validity::refused(&doubts(&sweep, &points), what.shape.strict)
-}
-
-/// A line for each combination of which a run is not to be believed.
-fn doubts(sweep: &Sweep, points: &[Point]) -> String {
-    let line = |point: &Point| {
-        let at = sweep.axes().into_iter().zip(&point.at);
-        let at: String = at
-            .map(|(axis, value)| format!(", {axis} {value}"))
-            .collect();
-        let reason = point.invalid.as_ref()?;
-        Some(format!(
-            "not to be believed: {}{at}: {reason}\n",
-            point.discipline
-        ))
-    };
-    points.iter().filter_map(line).collect()
+    validity::refused(&sweep.invalid(&points), what.shape.strict)
 }
 
 fn made(args: &SweepArgs, sweep: &Sweep, name: &str) -> Result<Vec<Point>> {
@@ -228,7 +212,7 @@ fn table(sweep: &Sweep, points: &[Point], scenario: &Scenario, args: &SweepArgs)
     };
     let table = plain(&head, rows);
     let about = about(scenario, args);
-    let doubts = doubts(sweep, points);
+    let doubts = sweep.invalid(points);
     format!("{}: {about}\n{what}\n{doubts}\n{table}\n", scenario.name)
 }
 
@@ -277,10 +261,18 @@ fn json(sweep: &Sweep, points: &[Point], document: &Document, args: &SweepArgs) 
     Ok(text + "\n")
 }
 
-/// A line for each point and metric; without a value, its last three fields are empty.
+/// A line for each point and metric; without a value, its three fields are empty.
 fn csv(sweep: &Sweep, points: &[Point]) -> csv::Result<String> {
     let mut lines = csv::Writer::from_writer(Vec::new());
-    let behind = ["metric", "statistic", "unit", "value", "low", "high"];
+    let behind = [
+        "metric",
+        "statistic",
+        "unit",
+        "value",
+        "low",
+        "high",
+        "invalid",
+    ];
     let head = ["discipline"].into_iter().chain(sweep.axes());
     lines.write_record(head.chain(behind))?;
     for point in points {
@@ -294,7 +286,9 @@ fn csv(sweep: &Sweep, points: &[Point]) -> csv::Result<String> {
             lines.write_field(metric.to_string())?;
             lines.write_field(&sweep.statistic.0)?;
             lines.write_field(sweep::unit(metric, sweep.statistic.1))?;
-            lines.write_record(fields(value))?;
+            let [value, low, high] = fields(value);
+            let invalid = point.invalid.clone().unwrap_or_default();
+            lines.write_record([value, low, high, invalid])?;
         }
     }
     let bytes = lines.into_inner().map_err(|error| error.into_error())?;

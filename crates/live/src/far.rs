@@ -24,7 +24,7 @@ const OFTEN: Duration = Duration::from_millis(20);
 /// How often before it is killed.
 const TIMES: u32 = 50;
 /// So long after its line has ended well a server may begin that goes on by itself, in seconds.
-const DAEMON: f64 = 2.0;
+const DAEMON: f64 = 5.0;
 /// So long a server may take until it listens, in seconds.
 const READY: f64 = 30.0;
 

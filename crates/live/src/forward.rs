@@ -3,6 +3,11 @@
 use crate::Error;
 use crate::devices::run;
 use std::fs::write;
+use std::io::ErrorKind;
+
+/// How a container may set what is of its own networks.
+const WRITABLE: &str =
+    "a container has /proc/sys writable with docker run --security-opt systempaths=unconfined";
 
 /// Lets this thread's network pass on packets that leave by `device`, as from itself: over IPv4, and over IPv6 if
 /// that is there.
@@ -16,8 +21,13 @@ pub fn forward(device: &str, ipv6: bool) -> Result<(), Error> {
     ];
     for (family, switch) in families.into_iter().take(1 + usize::from(ipv6)) {
         let switch = format!("/proc/sys/net/{switch}");
-        write(&switch, "1")
-            .map_err(|error| Error::new(format!("{switch}: {error}"), "begin again"))?;
+        write(&switch, "1").map_err(|error| {
+            let help = match error.kind() {
+                ErrorKind::ReadOnlyFilesystem => WRITABLE,
+                _ => "begin again",
+            };
+            Error::new(format!("{switch}: {error}"), help)
+        })?;
         for words in [
             "add table FAMILY analects",
             "add chain FAMILY analects out { type nat hook postrouting priority 100 ; }",

@@ -113,7 +113,10 @@ pub fn run(setup: Setup) -> Result<Done, Error> {
     };
     let ipv6 = devices::has_ipv6(pair);
     let cut_off = match far_side {
-        FarSide::Behind => behind(ipv6).err().map(|error| error.message),
+        FarSide::Behind => {
+            let error = behind(ipv6).err();
+            error.map(|Error { message, help, .. }| format!("{message}: {help}"))
+        }
         FarSide::Own | FarSide::Host => None,
     };
     devices::configure(addresses, setup.burst, ipv6)?;

@@ -20,22 +20,31 @@ pub fn is_doubted(results: &[RunResult], of: Row<'_>) -> bool {
     runs.flat_map(|run| &run.invalid).next().is_some()
 }
 
+/// What a run differs in from others of its row, such as a trace.
+fn at(run: &RunResult) -> String {
+    let others = run.variant.iter().filter(|(name, _)| *name != WITHOUT);
+    others
+        .map(|(name, value)| format!(", {name} {value}"))
+        .collect()
+}
+
 /// A line for each reason, to stand above figures: empty if there is none.
 pub fn told(results: &[RunResult]) -> String {
-    let mut reasons: BTreeMap<(Row<'_>, &str), Vec<u64>> = BTreeMap::new();
+    let mut reasons: BTreeMap<(Row<'_>, String, &str), Vec<u64>> = BTreeMap::new();
     for run in results {
         for reason in &run.invalid {
-            let seeds = reasons.entry((row(run), reason)).or_default();
+            let seeds = reasons.entry((row(run), at(run), reason)).or_default();
             seeds.push(run.seed);
         }
     }
-    let line = |(((discipline, without), reason), mut seeds): ((Row<'_>, &str), Vec<u64>)| {
+    type Reason<'a> = ((Row<'a>, String, &'a str), Vec<u64>);
+    let line = |(((discipline, without), at, reason), mut seeds): Reason<'_>| {
         seeds.dedup();
         let seeds: Vec<String> = seeds.iter().map(u64::to_string).collect();
         let of = if seeds.len() == 1 { "seed" } else { "seeds" };
         let without = without.map_or(String::new(), |name| format!(" without {name}"));
         format!(
-            "not to be believed: {discipline}{without}, {of} {}: {reason}\n",
+            "not to be believed: {discipline}{without}{at}, {of} {}: {reason}\n",
             seeds.join(", ")
         )
     };
@@ -80,6 +89,12 @@ mod tests {
         assert_eq!(
             told(&[control]),
             "not to be believed: pfifo without page, seed 1: this host was too slow\n"
+        );
+        let mut other = run("pfifo", 1, &[late]);
+        other.variant.insert("rate".to_owned(), "9mbit".to_owned());
+        assert_eq!(
+            told(&[other]),
+            "not to be believed: pfifo, rate 9mbit, seed 1: this host was too slow\n"
         );
     }
 }

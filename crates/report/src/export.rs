@@ -38,8 +38,8 @@ pub fn quoted(field: &str) -> String {
     }
 }
 
-/// All figures as CSV, one a line: the subject, its name, the figure, its value. A figure that
-/// could not be observed has an empty value.
+/// All figures as CSV, one a line: the subject, its name, the figure, its value, and why its run is not to be
+/// believed, if it is not. A figure that could not be observed has an empty value.
 ///
 /// # Errors
 /// None in practice: all values can be written.
@@ -53,6 +53,7 @@ pub fn csv(results: &[RunResult]) -> io::Result<String> {
         "name",
         "figure",
         "value",
+        "invalid",
     ])?;
     for result in results {
         let variant: Vec<String> = result
@@ -61,10 +62,11 @@ pub fn csv(results: &[RunResult]) -> io::Result<String> {
             .map(|(key, value)| format!("{key}={value}"))
             .collect();
         let (seed, variant) = (result.seed.to_string(), variant.join(" "));
+        let invalid = result.invalid.join("; ");
         let mut lines = |of: &str, name: &str, figures: Vec<(String, String)>| {
             figures.iter().try_for_each(|(figure, value)| {
                 let head = [&result.discipline, &seed, &variant].map(String::as_str);
-                let line = [of, name, figure, value];
+                let line = [of, name, figure, value, &invalid];
                 table.write_record(head.iter().chain(&line))
             })
         };
@@ -247,6 +249,24 @@ fn classes(series: &Series, links: &[&str]) -> io::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Of whatever engine the run is.
+    #[test]
+    fn why_a_run_is_not_to_be_believed_stands_behind_each_of_its_figures() {
+        let run = |discipline: &str, invalid: &[&str]| RunResult {
+            discipline: discipline.to_owned(),
+            invalid: invalid.iter().map(|reason| (*reason).to_owned()).collect(),
+            ..RunResult::default()
+        };
+        let runs = [run("pfifo", &["too slow", "never idle"]), run("cake", &[])];
+        let table = csv(&runs).unwrap();
+        let lines: Vec<&str> = table.lines().skip(1).collect();
+        assert!(!lines.is_empty());
+        for line in lines {
+            let marked = line.ends_with(",too slow; never idle");
+            assert_eq!(marked, line.starts_with("pfifo,"), "{line}");
+        }
+    }
 
     #[test]
     fn fields_are_quoted_where_they_have_to_be() {

@@ -72,6 +72,8 @@ pub struct Row {
     pub needed: Option<u64>,
     /// How a user reads it; null of the link.
     pub reader: Option<Reading>,
+    /// Whether one of the runs of its discipline is not to be believed.
+    pub invalid: bool,
 }
 
 /// Two engines side by side.
@@ -81,6 +83,8 @@ pub struct Compared {
     pub figures: Vec<Row>,
     /// What a user reads, over all disciplines.
     pub pooled: Vec<Pooled>,
+    /// A line for each reason for which runs are not to be believed.
+    pub invalid: Vec<String>,
 }
 
 /// Runs `experiment` through both `engines`, or takes the stored results, and compares: the first
@@ -120,11 +124,14 @@ pub fn compare(
     let cases: Vec<[Vec<RunResult>; 2]> = cases.collect();
     let named = experiment.written.cases.iter().zip(&cases);
     let rows = named.flat_map(|(case, sides)| {
+        let mut runs = sides.iter().flatten();
+        let invalid = runs.any(|run| !run.invalid.is_empty());
         let rows = figures.iter().filter_map(move |figure| {
             let row = row(figure, [&sides[0], &sides[1]], metrics)?;
             Some(Row {
                 scenario: experiment.id.clone(),
                 case: case.name.clone(),
+                invalid,
                 ..row
             })
         });
@@ -133,13 +140,26 @@ pub fn compare(
     Ok(Compared {
         figures: rows.collect(),
         pooled: reader::pooled(&experiment.id, &figures, &cases, metrics),
+        invalid: [ours, witness]
+            .iter()
+            .flat_map(|side| invalid(&experiment.id, side))
+            .collect(),
     })
+}
+
+/// A line for each reason for which runs are not to be believed.
+fn invalid(experiment: &str, runs: &[RunResult]) -> Vec<String> {
+    let told = report::doubts::told(runs);
+    let lines = told.lines().map(|line| format!("{experiment}: {line}"));
+    lines.collect()
 }
 
 /// Takes back verdicts of `all`, those of a page, that could be chance among so many, so that at most
 /// one in twenty is wrong: of figures, of what a user reads of them, and of all disciplines.
 pub fn judged_together(all: &mut Compared) {
-    let Compared { figures, pooled } = all;
+    let Compared {
+        figures, pooled, ..
+    } = all;
     take_back(figures.iter_mut().map(|row| (row.p, &mut row.verdict)));
     let readings = figures.iter_mut().filter_map(|row| row.reader.as_mut());
     take_back(readings.map(|reading| (reading.p, &mut reading.verdict)));
@@ -211,6 +231,7 @@ fn row(figure: &Figure, sides: [&[RunResult]; 2], metrics: &Registry) -> Option<
             Verdict::Agrees | Verdict::Differs => None,
         },
         reader,
+        invalid: false,
     })
 }
 

@@ -178,6 +178,8 @@ pub struct Checked {
     pub unit: String,
     /// Whether it holds.
     pub verdict: Verdict,
+    /// Whether one of its runs is not to be believed, and so the value.
+    pub invalid: bool,
     /// Why.
     pub note: String,
 }
@@ -283,6 +285,7 @@ impl Claim {
             needed: None,
             unit: self.unit(records.design().metrics),
             verdict: Verdict::Untold,
+            invalid: false,
             note: String::new(),
         };
         let Some(axis) = &self.each else {
@@ -313,6 +316,8 @@ impl Claim {
                 return checked;
             }
         };
+        let mut cases = self.of.0.iter().chain(&self.to.0);
+        checked.invalid = cases.any(|case| records.are_doubted(case, &place));
         checked.ours = Some(estimate.value);
         checked.ci95 = estimate.ci95;
         let of_runs = self.metric.is_some();

@@ -60,6 +60,8 @@ pub struct Outcome<'a> {
     pub scores: Vec<Scored>,
     /// Its figures.
     pub figures: Vec<Shown>,
+    /// A line for each reason for which runs are not to be believed; empty if all are.
+    pub invalid: String,
     /// A report on one run of each case over time: who waits, and why.
     pub mechanism: Option<String>,
 }
@@ -100,8 +102,13 @@ pub fn outcome<'a>(
         .map(|score| score.scored(&records, &experiment.written.score))
         .collect();
     let scores = scores.map_err(Error::Wrong)?;
+    let invalid = report::doubts::told(&results);
+    let doubted = !invalid.is_empty();
     // These are counts of verdicts that were judged together already.
-    claims.extend(scores.iter().filter_map(|scored| scored.claimed(place)));
+    let scored = scores
+        .iter()
+        .filter_map(|scored| scored.claimed(place, doubted));
+    claims.extend(scored);
     let figures = experiment.written.figure.iter();
     let figures = figures.map(|figure| figure.shown(&records));
     let curves = experiment.written.curves.iter();
@@ -113,6 +120,7 @@ pub fn outcome<'a>(
         claims,
         scores,
         figures: figures.map_err(Error::Wrong)?,
+        invalid,
         mechanism: mechanism(engine, experiment, &jobs, version)?,
     })
 }

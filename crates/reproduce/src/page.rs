@@ -7,6 +7,7 @@ use crate::figure::{Form, Shown, text};
 use crate::scoreboard::{Board, boards};
 use maud::{Markup, html};
 use measure::estimate::Estimate;
+use report::doubts::MARK;
 use serde::Serialize;
 use std::fmt::Write as _;
 
@@ -21,6 +22,8 @@ pub struct Document<'a> {
     pub quick: bool,
     /// All claims of all experiments that were run.
     pub claims: Vec<&'a Checked>,
+    /// A line for each reason for which runs are not to be believed.
+    pub invalid: Vec<&'a str>,
 }
 
 /// Our value with its interval and unit, as it is printed.
@@ -32,9 +35,9 @@ pub fn ours(claim: &Checked) -> String {
         ci95: claim.ci95,
         ..Estimate::exact(value)
     };
-    format!("{} {}", text(&estimate), claim.unit)
-        .trim()
-        .to_owned()
+    let mark = if claim.invalid { MARK } else { "" };
+    let text = format!("{} {}", text(&estimate), claim.unit);
+    format!("{}{mark}", text.trim())
 }
 
 /// A section of Markdown for an experiment.
@@ -45,6 +48,7 @@ pub fn markdown(outcome: &Outcome<'_>) -> String {
     if outcome.runs > 0 {
         _ = writeln!(text, "{}\n", made_by(outcome));
     }
+    text += &doubts(outcome);
     if !outcome.claims.is_empty() {
         text += "| claim | published | ours (95 %) | verdict | note |\n| --- | --- | --- | --- | --- |\n";
         for claim in &outcome.claims {
@@ -73,6 +77,12 @@ pub fn markdown(outcome: &Outcome<'_>) -> String {
         text += &table(&shown.table());
     }
     text
+}
+
+/// The reasons for which runs are not to be believed, a paragraph each.
+fn doubts(outcome: &Outcome<'_>) -> String {
+    let lines = outcome.invalid.lines();
+    lines.map(|doubt| format!("**{doubt}**\n\n")).collect()
 }
 
 /// The command, the number of its runs, the text that it read, and what the runs are a sample of.
@@ -175,6 +185,9 @@ pub fn beside(outcomes: &[Outcome<'_>]) -> String {
     if !runs.is_empty() {
         _ = writeln!(text, "Runs: {}.\n", runs.join(", "));
     }
+    for outcome in outcomes {
+        text += &doubts(outcome);
+    }
     let head = ["claim".to_owned(), "published".to_owned()];
     let each = outcomes
         .iter()
@@ -226,6 +239,7 @@ pub fn html(outcome: &Outcome<'_>) -> String {
             p { (written.paper) ". " (written.about) }
             @if let Some(sentence) = outcome.experiment.drawn_by() { p { (sentence) } }
         }
+        @for doubt in outcome.invalid.lines() { p { strong { (doubt) } } }
         @if outcome.mechanism.is_some() {
             p {
                 a href="mechanism.html" { "One run of each, over time" } ": who waits, and why."

@@ -100,15 +100,30 @@ impl<'a> Records<'a> {
             .collect()
     }
 
-    /// The values of `metric` in each unit, from its runs of `case` whose axes have the values of
-    /// `place`; units are in the same order for every case.
-    pub fn values(&self, metric: &Selection, case: &str, place: &Settings) -> Vec<Vec<f64>> {
-        let here = |observed: &&Observed<'_>| {
+    /// The runs of `case` whose axes have the values of `place`.
+    fn at<'r>(
+        &'r self,
+        case: &'r str,
+        place: &'r Settings,
+    ) -> impl Iterator<Item = &'r Observed<'a>> {
+        self.observed.iter().filter(move |observed| {
             let at =
                 |(name, label): (&String, &String)| observed.run.variant.get(name) == Some(label);
             observed.run.discipline == case && place.iter().all(at)
-        };
-        let runs = self.observed.iter().filter(here);
+        })
+    }
+
+    /// Whether one of those, or its control run, is not to be believed.
+    pub fn are_doubted(&self, case: &str, place: &Settings) -> bool {
+        let runs = self.at(case, place);
+        let mut all = runs.flat_map(|of| std::iter::once(of.run).chain(of.control));
+        all.any(|run| !run.invalid.is_empty())
+    }
+
+    /// The values of `metric` in each unit, from its runs of `case` whose axes have the values of
+    /// `place`; units are in the same order for every case.
+    pub fn values(&self, metric: &Selection, case: &str, place: &Settings) -> Vec<Vec<f64>> {
+        let runs = self.at(case, place);
         let values = runs.map(|observed| (observed.run, metric.of(observed)));
         self.units.gather(values)
     }

@@ -265,8 +265,22 @@ impl Sweep {
             claims: Vec::new(),
             scores: Vec::new(),
             figures: vec![self.shown(points)],
+            invalid: self.invalid(points),
             mechanism: None,
         })
+    }
+
+    /// A line for each combination of which a run is not to be believed.
+    pub fn invalid(&self, points: &[Point]) -> String {
+        let line = |point: &Point| {
+            let at = self.axes().into_iter().zip(&point.at);
+            let at: String = at
+                .map(|(axis, value)| format!(", {axis} {value}"))
+                .collect();
+            let (discipline, reason) = (&point.discipline, point.invalid.as_ref()?);
+            Some(format!("not to be believed: {discipline}{at}: {reason}\n"))
+        };
+        points.iter().filter_map(line).collect()
     }
 }
 

@@ -1,6 +1,7 @@
 //! `analects doctor`: one look at this host for what the commands need of it.
 
 mod findings;
+mod firewall;
 mod observed;
 #[cfg(test)]
 mod tests;
@@ -10,16 +11,21 @@ use clap::ValueEnum;
 use command::{Refused, print};
 use findings::{Finding, State, findings};
 use netcfg::Host;
+pub use observed::Chromium;
 use observed::Observed;
 use serde_json::json;
 
-/// Looks, prints, and fails if something that one of the commands needs lacks.
-pub fn run(args: &DoctorArgs) -> Result<(), Refused> {
+/// Looks, prints, and fails if something that one of the commands needs lacks. What is known of a browser comes from
+/// a program that drives one.
+///
+/// # Errors
+/// If something lacks, with the commands that need it.
+pub fn run(args: &DoctorArgs, chromium: Option<Chromium>) -> Result<(), Refused> {
     let asked = match args.commands.as_slice() {
         [] => Examined::value_variants(),
         commands => commands,
     };
-    let mut found = findings(&Observed::here(&mut Host::default()));
+    let mut found = findings(&Observed::here(&mut Host::default(), chromium));
     for finding in &mut found {
         finding.commands.retain(|command| asked.contains(command));
     }
@@ -41,7 +47,8 @@ pub fn run(args: &DoctorArgs) -> Result<(), Refused> {
 
 /// The chain of this host's firewall that drops new connections to it; none if there is none, or it cannot be read.
 pub fn firewall() -> Option<String> {
-    observed::firewall(&mut Host::default())
+    let [input, _] = observed::firewall(&mut Host::default());
+    input
 }
 
 /// Those of `asked` that lack something.

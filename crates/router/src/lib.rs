@@ -21,7 +21,7 @@ mod watch;
 pub use cli::Command;
 use command::Refused;
 pub use diverted::SERVES;
-pub use doctor::firewall;
+pub use doctor::{Chromium, firewall, run as doctor};
 pub use pace::check_rate;
 
 /// Runs a command.
@@ -35,6 +35,6 @@ pub fn execute(command: Command) -> Result<(), Refused> {
         Command::Change(args) => gateway::change(&args),
         Command::Tc { command } => tc::tc(&command),
         Command::Probe(args) => probe::probe(&args),
-        Command::Doctor(args) => doctor::run(&args),
+        Command::Doctor(args) => doctor::run(&args, None),
     }
 }

@@ -1,5 +1,6 @@
 //! The bytes of files, which may be compressed.
 
+use bzip2_rs::DecoderReader;
 use flate2::read::{MultiGzDecoder, ZlibDecoder};
 use std::io::{ErrorKind, Read};
 use std::path::Path;
@@ -7,15 +8,14 @@ use std::path::Path;
 /// How a file begins that gzip (RFC 1952) wrote.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 /// How files begin that other programs compressed, and which.
-const OTHERS: [(&[u8], &str); 4] = [
+const OTHERS: [(&[u8], &str); 3] = [
     (b"PK\x03\x04", "zip"),
-    (b"BZh", "bzip2"),
     (b"\xfd7zXZ\0", "xz"),
     (b"\x28\xb5\x2f\xfd", "zstd"),
 ];
 
-/// Reads a file of at most `most` bytes; of one that gzip or zlib compressed, as programs write
-/// `browsertime.har.gz` and `flow.zhar`, what is in it, of at most as many.
+/// Reads a file of at most `most` bytes; of one that gzip, zlib or bzip2 compressed, as programs write
+/// `browsertime.har.gz`, `flow.zhar` and `rrul.flent.bz2`, what is in it, of at most as many.
 ///
 /// # Errors
 /// A sentence with the reason why it cannot be read.
@@ -33,6 +33,9 @@ pub fn unpacked(path: &Path, most: u64) -> Result<Vec<u8>, String> {
     }
     if is_zlib(&bytes) {
         return limited(ZlibDecoder::new(&*bytes), most, broken);
+    }
+    if stream_of_bzip2(&bytes) {
+        return limited(of_bzip2(&bytes), most, broken);
     }
     match OTHERS.iter().find(|(begins, _)| bytes.starts_with(begins)) {
         Some((_, with)) => Err(format!("it is compressed by {with}: unpack it first")),
@@ -53,6 +56,26 @@ fn limited(
         true => Err(format!("it has more than {most} bytes")),
         false => Ok(bytes),
     }
+}
+
+/// Whether a stream of bzip2 begins here, with its level and the first block: 10 bytes.
+fn stream_of_bzip2(bytes: &[u8]) -> bool {
+    match bytes {
+        [b'B', b'Z', b'h', b'1'..=b'9', rest @ ..] => rest.starts_with(b"1AY&SY"),
+        _ => false,
+    }
+}
+
+/// What is in all streams: programs that compress in parallel write one after another, each from a byte's start.
+fn of_bzip2(bytes: &[u8]) -> impl Read {
+    let begins = (0..bytes.len()).filter(|&place| stream_of_bzip2(&bytes[place..]));
+    let mut begins: Vec<usize> = begins.chain([bytes.len()]).collect();
+    begins.dedup();
+    let streams = begins.windows(2).map(|ends| &bytes[ends[0]..ends[1]]);
+    let none: Box<dyn Read> = Box::new(std::io::empty());
+    streams.fold(none, |before, stream| {
+        Box::new(before.chain(DecoderReader::new(stream)))
+    })
 }
 
 /// Whether the first two bytes are zlib's (RFC 1950, section 2.2): deflate, with a window of 32 KiB and a
@@ -120,6 +143,31 @@ mod tests {
         assert_eq!(bomb, "it has more than 1000 bytes");
         let cut = &gz(b"0 5 and more of it")[..15];
         assert!(read(cut).unwrap_err().contains("compressed, and broken"));
+        // `printf '0 5\n' | bzip2`, and once more with 1.
+        let bz2 = |text: &str| -> Vec<u8> {
+            let digits = text.as_bytes().chunks(2);
+            let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16);
+            digits.map(|pair| byte(pair).unwrap()).collect()
+        };
+        let zero = bz2(
+            "425a6839314159265359965642a000000158000010400042002000219a68334d173c5dc914e1424259590a80",
+        );
+        assert_eq!(read(&zero).unwrap(), b"0 5\n");
+        let both = [zero.clone(), bz2("425a68393141592653594a3bd81700000158000010400022002000219a68334d173c5dc914e1424128ef605c")].concat();
+        assert_eq!(read(&both).unwrap(), b"0 5\n1 5\n");
+        for length in 11..zero.len() {
+            assert!(
+                read(&zero[..length])
+                    .unwrap_err()
+                    .contains("compressed, and broken")
+            );
+        }
+        for place in 10..zero.len() {
+            let mut wrong = zero.clone();
+            wrong[place] ^= 1;
+            // A bit that nothing depends on is none of these.
+            _ = read(&wrong);
+        }
         let zip = read(b"PK\x03\x04...").unwrap_err();
         assert_eq!(zip, "it is compressed by zip: unpack it first");
     }

@@ -88,6 +88,7 @@ mod tests {
             verdict: Verdict::Untold,
             needed: None,
             reader: None,
+            invalid: false,
         }
     }
 

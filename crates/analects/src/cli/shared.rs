@@ -178,6 +178,9 @@ pub struct ExperimentArgs {
     /// Run with fewer seeds, traces and values: about a minute each.
     #[arg(long)]
     pub quick: bool,
+    /// Fail after printing if a run is not to be believed.
+    #[arg(long)]
+    pub strict: bool,
     /// Output format.
     #[arg(long, default_value = "table")]
     pub format: Printed,

@@ -4,8 +4,8 @@ use crate::common::Folder;
 use campaign::{Keeping, Progress, Store};
 use link::Capacity;
 use measure::{BuiltLink, Engine, EngineError, Sink, Unsupported};
-use reproduce::agreement::{Verdict, compare};
-use reproduce::{Data, Experiment, Wanted, registry};
+use reproduce::agreement::{Compared, Verdict, compare};
+use reproduce::{Data, Experiment, Wanted, outcome, page, registry};
 use scenario::{Choice, Names, Scenario};
 use sim::Simulator;
 use units::Rate;
@@ -58,6 +58,35 @@ impl Engine for Faster {
     }
 }
 
+/// The simulator on a host that is too slow for one run.
+struct Slow(Simulator);
+
+const SLOW: &str = "this host was too slow";
+
+impl Engine for Slow {
+    fn name(&self) -> &'static str {
+        "slow"
+    }
+
+    fn check(&self, scenario: &Scenario) -> Vec<Unsupported> {
+        self.0.check(scenario)
+    }
+
+    fn run(
+        &self,
+        scenario: &Scenario,
+        discipline: &Choice,
+        seed: u64,
+        sink: &mut dyn Sink,
+    ) -> Result<Vec<BuiltLink>, EngineError> {
+        let mut links = self.0.run(scenario, discipline, seed, sink)?;
+        if discipline.name == "pfifo" && seed == 3 {
+            links[0].doubt = Some(SLOW.to_owned());
+        }
+        Ok(links)
+    }
+}
+
 struct Silent;
 
 impl Progress for Silent {
@@ -65,6 +94,12 @@ impl Progress for Silent {
 }
 
 fn rows(folder: &Folder, witness: &dyn Engine) -> Vec<(String, &'static str, Verdict)> {
+    let rows = compared(folder, witness).figures.into_iter();
+    rows.map(|row| (row.case, row.metric, row.verdict))
+        .collect()
+}
+
+fn compared(folder: &Folder, witness: &dyn Engine) -> Compared {
     let simulator = Simulator::default();
     let names: &dyn Names = &simulator;
     let experiment = Experiment::parse("engines/small", "small.toml", EXPERIMENT).unwrap();
@@ -78,10 +113,7 @@ fn rows(folder: &Folder, witness: &dyn Engine) -> Vec<(String, &'static str, Ver
         basis,
     });
     let engines: [(&dyn Engine, Keeping<'_>); 2] = [(&simulator, ours), (witness, theirs)];
-    let rows = compare(engines, names, &experiment, wanted, &Silent).unwrap();
-    let rows = rows.figures.into_iter();
-    rows.map(|row| (row.case, row.metric, row.verdict))
-        .collect()
+    compare(engines, names, &experiment, wanted, &Silent).unwrap()
 }
 
 /// An engine with the limits of Linux, without one.
@@ -140,4 +172,60 @@ fn the_same_engine_agrees_with_itself_and_another_link_is_noticed() {
     let rates = other.iter().filter(|(_, metric, _)| *metric == "flow_rate");
     let verdicts: Vec<Verdict> = rates.map(|(_, _, verdict)| *verdict).collect();
     assert_eq!(verdicts, [Verdict::Differs; 2]);
+}
+
+/// A run that is not to be believed stands as such beside each figure that it is in.
+#[test]
+fn runs_that_are_not_to_be_believed_are_marked() {
+    let folder = Folder::new("agreement-slow");
+    let compared = compared(&folder, &Slow(Simulator::default()));
+    let told = format!("not to be believed: pfifo, seed 3: {SLOW}");
+    assert_eq!(compared.invalid, [format!("engines/small: {told}")]);
+    let rows = &compared.figures;
+    assert!(rows.iter().all(|row| row.invalid == (row.case == "pfifo")) && rows.len() == 8);
+
+    let claim = |case: &str, to: &str| {
+        format!(
+            "[[claim]]\nid = \"{case}{}\"\nstatement = \"fast\"\npublished = \"-\"\nmetric = \"flow_rate\"\n\
+             of = \"{case}\"\n{to}expect = \"at least 0\"\n",
+            to.len()
+        )
+    };
+    let claims = [
+        claim("pfifo", ""),
+        claim("fq_codel", ""),
+        claim("fq_codel", "to = \"pfifo\"\n"),
+    ];
+    let text = format!("{EXPERIMENT}\n{}", claims.concat());
+    let experiment = Experiment::parse("own/small", "small.toml", &text).unwrap();
+    let (engine, store) = (Slow(Simulator::default()), Store::open(&folder.0).unwrap());
+    let keeping = Keeping {
+        store: &store,
+        basis: "slow",
+    };
+    let wanted = Wanted {
+        quick: false,
+        data: &Data::default(),
+    };
+    let found = outcome(
+        &engine,
+        &engine.0,
+        &experiment,
+        wanted,
+        keeping,
+        &Silent,
+        "0",
+    )
+    .unwrap();
+    assert_eq!(found.invalid, told.clone() + "\n");
+    let marked: Vec<bool> = found.claims.iter().map(|claim| claim.invalid).collect();
+    assert_eq!(marked, [true, false, true]);
+    let ours: Vec<bool> = (found.claims.iter())
+        .map(|claim| page::ours(claim).ends_with(" (!)"))
+        .collect();
+    assert_eq!(ours, marked);
+    assert!(page::html(&found).contains(&told));
+    for text in [page::markdown(&found), page::beside(&[found])] {
+        assert!(text.contains(&format!("**{told}**")), "{text}");
+    }
 }

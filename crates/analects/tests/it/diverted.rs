@@ -90,7 +90,7 @@ fn a_stale_estimate_does_not_switch_the_pacer_off() {
             let stalls = table.lines().filter(|line| line.contains(",stall_s,"));
             let stalls: Vec<f64> = stalls
                 .filter(|line| line.contains(",call,"))
-                .map(|line| line.rsplit(',').next().unwrap().parse().unwrap())
+                .map(|line| line.rsplit(',').nth(1).unwrap().parse().unwrap())
                 .collect();
             assert_eq!(stalls.len(), 2, "{table}");
             assert!(

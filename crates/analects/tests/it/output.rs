@@ -299,6 +299,7 @@ fn csv_is_a_table_of_numbers() {
         "name",
         "figure",
         "value",
+        "invalid",
     ];
     assert_eq!(lines.next().unwrap(), head);
     let mut figures = 0;

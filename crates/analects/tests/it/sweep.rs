@@ -197,14 +197,14 @@ fn csv_and_the_page_hold_every_point() {
     let lines: Vec<&str> = csv.lines().collect();
     assert_eq!(
         lines[0],
-        "discipline,link.buffer,metric,statistic,unit,value,low,high"
+        "discipline,link.buffer,metric,statistic,unit,value,low,high,invalid"
     );
     assert_eq!(lines.len(), 4);
     // One call: the share of calls is all or nothing.
     for (line, buffer) in lines[1..].iter().zip(["10p", "40p", "160p"]) {
         let head = format!("\"confucius,doubling=1s\",{buffer},frame_max,above:100,%,");
         let rest = line.strip_prefix(&head).unwrap_or_else(|| panic!("{line}"));
-        assert!(matches!(rest, "0,," | "100,,"), "{line}");
+        assert!(matches!(rest, "0,,," | "100,,,"), "{line}");
     }
     let page = std::fs::read_to_string(folder.0.join("r.html")).unwrap();
     assert!(page.contains("<svg") && page.contains("160p"), "{page}");
@@ -220,7 +220,7 @@ fn csv_and_the_page_hold_every_point() {
             "csv",
         ],
     );
-    assert!(csv.ends_with("confucius,9ms,plt,mean,ms,,,\n"), "{csv}");
+    assert!(csv.ends_with("confucius,9ms,plt,mean,ms,,,,\n"), "{csv}");
 }
 
 /// Arguments after `sweep s.toml`, and the expected parts of the message.

@@ -150,11 +150,12 @@ fn a_difference_among_many_that_could_be_chance_is_taken_back() {
         verdict,
         needed: None,
         reader: None,
+        invalid: false,
     };
     let judged = |figures| {
         let mut all = Compared {
             figures,
-            pooled: Vec::new(),
+            ..Compared::default()
         };
         judged_together(&mut all);
         all.figures

@@ -6,8 +6,9 @@ use std::collections::BTreeSet;
 
 impl Scored {
     /// The claim and its verdict, if there is one. It is about the cells in which the case is told to
-    /// be worse: it can be told from any runs that have intervals.
-    pub(crate) fn claimed(&self, of: Place<'_>) -> Option<Checked> {
+    /// be worse: it can be told from any runs that have intervals. It is
+    /// `invalid` if one of those is.
+    pub(crate) fn claimed(&self, of: Place<'_>, invalid: bool) -> Option<Checked> {
         let most = self.worse_in_at_most?;
         let worse = self.most_lost();
         Some(Checked {
@@ -29,6 +30,7 @@ impl Scored {
             needed: None,
             unit: "combinations".to_owned(),
             verdict: self.verdict(worse, most),
+            invalid,
             note: self.by_rival(),
         })
     }

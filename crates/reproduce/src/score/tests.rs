@@ -123,7 +123,7 @@ fn it_is_claimed_in_how_many_cells_it_is_worse() {
             calls: None,
             paper: "p",
         };
-        scored(text).unwrap().claimed(place)
+        scored(text).unwrap().claimed(place, false)
     };
     assert!(claimed(LOADS).is_none());
     let at_most = |most: u32| {

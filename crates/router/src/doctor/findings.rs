@@ -76,6 +76,8 @@ pub fn findings(host: &Observed) -> Vec<Finding> {
     all.extend(programs(host));
     all.extend(modules(host));
     all.extend([ipv6(host), firewall(host), addresses(host)]);
+    all.extend(forwards(host));
+    all.extend(chromium(host));
     all.extend(flowtables(host));
     all.push(clock(host));
     all
@@ -272,13 +274,7 @@ fn firewall(host: &Observed) -> Finding {
             "whether a firewall drops new connections cannot be read here",
             "run it with sudo",
         );
-        return finding(
-            "firewall",
-            State::Note,
-            found,
-            remedy,
-            &[Link, Browser, Probe],
-        );
+        return finding("firewall", State::Note, found, remedy, &[Link, Probe]);
     }
     let Some(chain) = &host.firewall else {
         return finding(
@@ -286,7 +282,7 @@ fn firewall(host: &Observed) -> Finding {
             State::Good,
             "no firewall drops new connections",
             "",
-            &[Link, Browser, Probe],
+            &[Link, Probe],
         );
     };
     let found = format!(
@@ -294,32 +290,42 @@ fn firewall(host: &Observed) -> Finding {
     );
     let remedy = "run the server by link --far, whose network no firewall is in, or permit -i analects+ . For probe \
          serve, permit its UDP port";
-    finding(
-        "firewall",
-        State::Note,
-        found,
-        remedy,
-        &[Link, Browser, Probe],
-    )
+    finding("firewall", State::Note, found, remedy, &[Link, Probe])
+}
+
+fn forwards(host: &Observed) -> Option<Finding> {
+    let chain = host.forwards.as_ref()?;
+    let found =
+        format!("this host's firewall drops what it passes on, unless a rule permits it: {chain}");
+    let remedy = "permit the devices of the networks behind the gateway, if nothing passes it";
+    Some(finding("firewall", State::Note, found, remedy, &[Gateway]))
+}
+
+fn chromium(host: &Observed) -> Option<Finding> {
+    let (about, commands) = ("chromium", &[Browser]);
+    Some(match host.chromium.as_ref()? {
+        Ok(version) => finding(about, State::Good, version, "", commands),
+        Err((found, remedy)) => finding(about, State::Lacks, found, remedy, commands),
+    })
 }
 
 fn addresses(host: &Observed) -> Finding {
     let about = "addresses";
     match host.shared {
-        Shared::Free => finding(about, State::Good, "100.64.0.1 is free", "", BEHIND),
+        Shared::Free => finding(about, State::Good, "100.64.0.1 is free", "", &[Link]),
         Shared::Covered => finding(
             about,
             State::Note,
             "a route of this host covers 100.64.0.1, as behind carriers' NAT: link --host may take another address",
             "commands should use $ANALECTS_FAR for the far side's address",
-            BEHIND,
+            &[Link],
         ),
         Shared::Taken => finding(
             about,
             State::Note,
             "100.64.0.1 is this host's own or its gateway's, as behind carriers' NAT: link --host takes another address",
             "commands should use $ANALECTS_FAR for the far side's address",
-            BEHIND,
+            &[Link],
         ),
     }
 }

@@ -1,5 +1,6 @@
 //! The facts of a host, read in one place.
 
+use super::firewall::{Hook, dropping};
 use live::Known;
 use netcfg::{Command, Flowtable, Host, Privileges, Runner};
 use std::fs::{OpenOptions, read_to_string};
@@ -40,6 +41,9 @@ pub enum Shared {
     Taken,
 }
 
+/// The version of a browser, or why there is none and what to do.
+pub type Chromium = Result<String, (String, String)>;
+
 /// What was found.
 #[derive(Debug, Clone)]
 pub struct Observed {
@@ -63,6 +67,10 @@ pub struct Observed {
     pub ipv6: Ipv6,
     /// The chain that drops what nothing permits, and is met by new connections to this host.
     pub firewall: Option<String>,
+    /// The same of what it passes on.
+    pub forwards: Option<String>,
+    /// The browser's version, or why there is none and what to do; none in a program that drives no browser.
+    pub chromium: Option<Chromium>,
     /// Who else has a link's address.
     pub shared: Shared,
     /// Flowtables.
@@ -73,13 +81,16 @@ pub struct Observed {
 
 impl Observed {
     /// This host, as it is now, in this network namespace.
-    pub fn here(host: &mut Host) -> Self {
+    pub fn here(host: &mut Host, chromium: Option<Chromium>) -> Self {
+        let [firewall, forwards] = firewall(host);
         Observed {
+            chromium,
             privileges: Privileges::here(),
             namespaces: may_make_namespaces(),
             tun: tun(),
             absent: absent(),
-            firewall: firewall(host),
+            firewall,
+            forwards,
             nft: listed(host, &Command::nft("list tables")).err(),
             iptables: listed(host, &Command::iptables("-S INPUT")).err(),
             queue: module("nfnetlink_queue"),
@@ -92,11 +103,11 @@ impl Observed {
     }
 }
 
-/// The chain that drops new connections to this host, looked up now.
-pub fn firewall(host: &mut Host) -> Option<String> {
+/// The chains that drop what no rule permits, looked up now: of new connections to this host, and of what it passes on.
+pub fn firewall(host: &mut Host) -> [Option<String>; 2] {
     let ruleset = listed(host, &Command::nft("list ruleset")).unwrap_or_default();
-    let chain = listed(host, &Command::iptables("-S INPUT")).unwrap_or_default();
-    dropping(&ruleset, &chain)
+    let listed = listed(host, &Command::iptables("-S")).unwrap_or_default();
+    [Hook::Input, Hook::Forward].map(|hook| dropping(hook, &ruleset, &listed))
 }
 
 fn first_line(file: &str) -> String {
@@ -193,31 +204,4 @@ fn shared() -> Shared {
         (false, true) => Shared::Covered,
         (false, false) => Shared::Free,
     }
-}
-
-/// The chain of `nft list ruleset`, or of `iptables -S INPUT`, by which a new connection to this host is dropped:
-/// its policy, a last rule that takes all, or a rule against the addresses of links, as Tailscale's.
-pub fn dropping(ruleset: &str, iptables: &str) -> Option<String> {
-    let (mut table, mut chain, mut hooked) = ("", "", false);
-    for line in ruleset.lines().map(str::trim) {
-        if let Some(name) = line.strip_prefix("table ") {
-            table = name.trim_end_matches(" {");
-        } else if let Some(name) = line.strip_prefix("chain ") {
-            (chain, hooked) = (name.trim_end_matches(" {"), false);
-        }
-        hooked |= line.contains("hook input");
-        let policy = hooked && line.contains("policy drop");
-        let all = hooked && (line == "drop" || line.starts_with("reject"));
-        let links = line.contains("saddr 100.64.0.0/10") && line.ends_with("drop");
-        if policy || all || links {
-            return Some(format!("nftables' chain {table} {chain}"));
-        }
-    }
-    for line in iptables.lines() {
-        let all = line.starts_with("-A INPUT -j DROP") || line.starts_with("-A INPUT -j REJECT");
-        if line == "-P INPUT DROP" || all {
-            return Some(format!("iptables' rule {line}"));
-        }
-    }
-    None
 }

@@ -1,7 +1,8 @@
 //! Prepared hosts, each with one trouble, and a sound one.
 
 use super::findings::{State, findings};
-use super::observed::{Ipv6, Observed, Part, Shared, dropping, has_module};
+use super::firewall::{Hook, dropping};
+use super::observed::{Ipv6, Observed, Part, Shared, has_module};
 use super::unfit;
 use crate::cli::Examined::{self, Browser, Gateway, Link, Pace, Probe, Tc};
 use clap::ValueEnum;
@@ -27,6 +28,8 @@ fn sound() -> Observed {
         modules: ["sch_htb", "ifb", "sch_mencius"].map(|name| (name, Part::There)),
         ipv6: Ipv6::On,
         firewall: None,
+        forwards: None,
+        chromium: Some(Ok("Chromium 156".to_owned())),
         shared: Shared::Free,
         flowtables: Vec::new(),
         clock: "tsc".to_owned(),
@@ -99,29 +102,100 @@ fn a_plain_user_has_links_and_no_rules() {
 #[test]
 fn a_firewall_is_named() {
     let ufw = "-P INPUT DROP\n-A INPUT -j ufw-before-input\n";
+    // ufw's `default reject`, where the policy says nothing.
+    let rejects = "-P INPUT ACCEPT\n-N ufw-before-input\n-N ufw-reject-input\n-A INPUT -j ufw-before-input\n\
+        -A INPUT -j ufw-reject-input\n-A ufw-before-input -i lo -j ACCEPT\n-A ufw-before-input -m conntrack \
+        --ctstate RELATED,ESTABLISHED -j ACCEPT\n-A ufw-reject-input -m comment --comment \"all the rest\" -j REJECT \
+        --reject-with icmp-port-unreachable\n";
+    let new = "-P INPUT ACCEPT\n-A INPUT -p tcp -m tcp --dport 22 -j ACCEPT\n-A INPUT -m state --state NEW -j DROP\n";
     let firewalld = "table inet firewalld {\n\tchain filter_INPUT {\n\t\ttype filter hook input priority filter + 10; \
-        policy accept;\n\t\tct state { established, related } accept\n\t\treject with icmpx admin-prohibited\n\t}\n}\n";
-    let tailscale = "table ip filter {\n\tchain ts-input {\n\t\tip saddr 100.64.0.0/10 iifname != \"tailscale0\" \
-        counter packets 3 bytes 252 drop\n\t}\n}\n";
+        policy accept;\n\t\tct state { established, related } accept\n\t\tjump filter_INPUT_ZONES\n\t}\n\
+        \tchain filter_INPUT_ZONES {\n\t\tiifname \"eth0\" goto filter_IN_home\n\t\tgoto filter_IN_public\n\t}\n\
+        \tchain filter_IN_public {\n\t\ttcp dport 22 accept\n\t\treject with icmpx admin-prohibited\n\t}\n}\n";
+    let tailscale = "table ip filter {\n\tchain INPUT {\n\t\ttype filter hook input priority filter; policy accept;\n\
+        \t\tcounter packets 3 bytes 252 jump ts-input\n\t}\n\tchain ts-input {\n\t\tip saddr 100.64.0.0/10 \
+        iifname != \"tailscale0\" counter packets 3 bytes 252 drop\n\t}\n}\n";
     let debian = "table inet filter {\n\tchain input {\n\t\ttype filter hook input priority filter; policy drop;\n\t}\n}\n";
+    let openwrt = "table inet fw4 {\n\tchain input {\n\t\ttype filter hook input priority filter; policy drop;\n\
+        \t\tiifname \"lo\" accept comment \"!fw4: Accept traffic from loopback\"\n\t\tjump handle_reject\n\t}\n\
+        \tchain handle_reject {\n\t\tmeta l4proto tcp reject with tcp reset\n\t\treject with icmpx port-unreachable \
+        comment \"!fw4: Reject any other traffic\"\n\t}\n}\n";
+    let logs = "table ip t {\n\tchain in {\n\t\ttype filter hook input priority 0; policy accept;\n\t\tcounter log \
+        prefix \"DROP in \" level info drop\n\t}\n}\n";
     for (ruleset, iptables, name) in [
-        ("", ufw, "-P INPUT DROP"),
-        (firewalld, "", "inet firewalld filter_INPUT"),
-        (tailscale, "", "ip filter ts-input"),
+        ("", ufw, "iptables' chain INPUT"),
+        ("", rejects, "ufw-reject-input (from INPUT)"),
+        ("", new, "iptables' chain INPUT"),
+        (
+            firewalld,
+            "",
+            "inet firewalld filter_IN_public (from filter_INPUT)",
+        ),
+        (tailscale, "", "ip filter ts-input (from INPUT)"),
         (debian, "", "inet filter input"),
+        (openwrt, "", "inet fw4 handle_reject (from input)"),
+        (logs, "", "ip t in"),
     ] {
         let mut host = sound();
-        host.firewall = dropping(ruleset, iptables);
+        host.firewall = dropping(Hook::Input, ruleset, iptables);
         let (unfit, text) = told(&host, "firewall");
         // A link is in networks of its own, unless it is asked to be in this one.
         assert!(unfit.is_empty(), "{name}");
         assert!(
             text.contains(name) && text.contains("link --host"),
-            "{text}"
+            "{name}: {text}"
+        );
+        assert_eq!(dropping(Hook::Forward, ruleset, iptables), None, "{name}");
+    }
+}
+
+#[test]
+fn chains_that_permit_or_are_not_met_are_none() {
+    for ruleset in [
+        // Not the hook.
+        "table ip t {\n\tchain o {\n\t\ttype filter hook output priority 0; policy drop;\n\t\tdrop\n\t}\n}\n",
+        // Nothing jumps there.
+        "table ip t {\n\tchain i {\n\t\ttype filter hook input priority 0; policy accept;\n\t}\n\tchain x {\n\t\tdrop\n\t}\n}\n",
+        // Only what is about other devices does, or what was accepted before.
+        "table ip t {\n\tchain i {\n\t\ttype filter hook input priority 0; policy accept;\n\t\tiifname \"wan\" jump x\n\
+         \t\tct state invalid drop\n\t\tjump y\n\t\tdrop\n\t}\n\tchain x {\n\t\tdrop\n\t}\n\tchain y {\n\t\taccept\n\t}\n}\n",
+        // It returns before.
+        "table ip t {\n\tchain i {\n\t\ttype filter hook input priority 0; policy accept;\n\t\tjump x\n\t}\n\
+         \tchain x {\n\t\treturn\n\t\tdrop\n\t}\n}\n",
+    ] {
+        assert_eq!(
+            dropping(Hook::Input, ruleset, "-P INPUT ACCEPT\n"),
+            None,
+            "{ruleset}"
         );
     }
-    let forwards = "table ip t {\n\tchain f {\n\t\ttype filter hook forward priority 0; policy drop;\n\t\tdrop\n\t}\n}\n";
-    assert_eq!(dropping(forwards, "-P INPUT ACCEPT\n"), None);
+    // What it passes on is another matter, as with Docker.
+    let docker = "-P INPUT ACCEPT\n-P FORWARD DROP\n-N DOCKER\n-A FORWARD -o docker0 -j DOCKER\n";
+    assert_eq!(dropping(Hook::Input, "", docker), None);
+    let mut host = sound();
+    host.forwards = dropping(Hook::Forward, "", docker);
+    let (unfit, text) = told(&host, "firewall");
+    assert!(
+        unfit.is_empty() && text.contains("iptables' chain FORWARD"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_host_without_chromium() {
+    let mut host = sound();
+    host.chromium = Some(Err((
+        "there is no Chromium".to_owned(),
+        "install it".to_owned(),
+    )));
+    let (unfit, text) = told(&host, "chromium");
+    assert_eq!(
+        (unfit, text.as_str()),
+        (vec![Browser], "there is no Chromium: install it\n")
+    );
+    // The program for routers drives none.
+    host.chromium = None;
+    assert!(findings(&host).iter().all(|it| it.about != "chromium"));
 }
 
 #[test]
