@@ -121,6 +121,40 @@ fn the_described_scenario_runs() {
     );
 }
 
+/// The reader lists the keys that it knows where one is wrong; each of them stands in the description.
+#[test]
+fn the_described_scenario_has_every_key() {
+    let folder = Folder::new("every-key");
+    let described = print(&folder, &["describe", "scenario"]);
+    folder.write("s.toml", &described);
+    let stands = |key: &str| {
+        let mut lines = described.lines();
+        lines.any(|line| {
+            let line = line.trim_start_matches("# ").trim_start_matches('[');
+            let rest = line.strip_prefix("link.").unwrap_or(line).strip_prefix(key);
+            rest.is_some_and(|rest| rest.starts_with(" = ") || rest.starts_with(']'))
+        })
+    };
+    for wrong in ["zzzz", "link.zzzz", "link.up.zzzz", "traffic.call.zzzz"] {
+        let refused = folder.analects(&["run", "s.toml", "--set", &format!("{wrong}=1")]);
+        let refused = text(&refused.stderr).replace(char::is_whitespace, "");
+        let (_, known) = refused.split_once("thereare:").expect(&refused);
+        let known: Vec<&str> = known.split(',').collect();
+        assert!(known.len() > 5, "{wrong}: {known:?}");
+        // What a kind of traffic says beside them is its own: `describe call`.
+        let own = print(&folder, &["describe", "call"]);
+        let of_call = |key: &str| own.contains(&format!("  {key} = "));
+        let missing: Vec<&&str> = known
+            .iter()
+            .filter(|key| !stands(key) && !of_call(key))
+            .collect();
+        assert!(
+            missing.is_empty(),
+            "{wrong}: {missing:?} in no line of\n{described}"
+        );
+    }
+}
+
 #[test]
 fn completions_and_man_pages() {
     let folder = Folder::new("completions");
