@@ -458,6 +458,8 @@ for user in link plain; do
         "$analects" link -d cake --down 100mbit -- python3 "$work/fetch.py" $near || fail "$user: through two links"
     [ "$(cat "$work/out")" = "$sum" ] || fail "$user: what came through two links is not what was sent"
 done
+link -- unshare -U --map-user=1000 --map-group=1000 "$analects" link -- true || fail "another user's second link"
+grep -q 'before this one was not reached: only its root' "$work/err" || fail "no word on another user"
 link --host -- "$analects" link --rtt 10ms -- python3 "$work/fetch.py" $near || fail "two links to this host"
 [ "$(cat "$work/out")" = "$sum" ] || fail "what came from this host through two links is not what was sent"
 kill $servers

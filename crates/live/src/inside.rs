@@ -8,9 +8,10 @@ use crate::signals::unblocked;
 use crate::{Error, devices::missed, may};
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
+use rustix::thread::gettid;
 use std::env::temp_dir;
 use std::ffi::OsString;
-use std::fs::{read_link, read_to_string, remove_file, write};
+use std::fs::{read_to_string, remove_file, write};
 use std::path::Path;
 use std::process::{Child, Command, id};
 use std::sync::Arc;
@@ -26,7 +27,7 @@ pub struct Inside {
     orders: Sender<Order>,
     answers: Receiver<Answer>,
     thread: Option<JoinHandle<()>>,
-    /// The namespace, as `/proc/PID/ns/net` names it.
+    /// The file of the namespace.
     pub network: String,
     /// Look-ups of names that nobody there can answer.
     asked: Arc<AtomicU64>,
@@ -152,11 +153,9 @@ fn prepare(addresses: Addresses, burst: u32, internet: bool, ipv6: bool) -> Resu
     let tun = Tun::make(addresses.pair)?.ok_or_else(gone)?;
     devices::configure(addresses, burst, ipv6 && has_ipv6(addresses.pair))?;
     let asked = names(internet)?;
-    let link = read_link("/proc/thread-self/ns/net");
-    let network = link.map_err(|error| Error::new(format!("/proc: {error}"), "mount /proc"))?;
     Ok(Made {
         tun,
-        network: network.to_string_lossy().into_owned(),
+        network: format!("/proc/{}/task/{}/ns/net", id(), gettid()),
         asked,
     })
 }

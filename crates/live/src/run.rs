@@ -101,6 +101,7 @@ pub struct Done {
 /// If namespaces or devices cannot be made, or the command cannot be started.
 pub fn run(setup: Setup) -> Result<Done, Error> {
     let mut internet = setup.internet.then(Internet::prepare).transpose()?;
+    let before = devices::way_out();
     let far_side = enter(setup.host, setup.internet)?;
     if let Some(internet) = &mut internet {
         internet.connect()?;
@@ -113,11 +114,9 @@ pub fn run(setup: Setup) -> Result<Done, Error> {
     };
     let ipv6 = devices::has_ipv6(pair);
     let cut_off = match far_side {
-        FarSide::Behind => {
-            let error = behind(ipv6).err();
-            error.map(|Error { message, help, .. }| format!("{message}: {help}"))
-        }
-        FarSide::Own | FarSide::Host => None,
+        FarSide::Behind => behind(ipv6).err(),
+        FarSide::Own => before.filter(|_| !setup.internet).map(|_| not_its_root()),
+        FarSide::Host => None,
     };
     devices::configure(addresses, setup.burst, ipv6)?;
     let (inside, near) = Inside::make(addresses.other(), setup.burst, setup.internet, ipv6)?;
@@ -142,7 +141,7 @@ pub fn run(setup: Setup) -> Result<Done, Error> {
         status,
         far: far_address(pair),
         far_side,
-        cut_off,
+        cut_off: cut_off.map(|Error { message, help, .. }| format!("{message}: {help}")),
         far_ended,
         names_asked: inside.names_asked(),
         unanswered: bridge.asked && !bridge.answered,
@@ -177,6 +176,12 @@ fn outer(far_side: FarSide) -> Result<(Tun, u8), Error> {
     }
     let message = format!("{PAIRS} links run here already");
     Err(Error::new(message, "end one of them"))
+}
+
+/// Why a link that another user started behind another link has a network of its own.
+fn not_its_root() -> Error {
+    let message = "only its root lets packets pass there";
+    Error::new(message, "start both links as one user")
 }
 
 /// Lets packets of this link pass the one that it is behind.

@@ -11,18 +11,20 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 /// How other wardens know one by its command line: they must not end it.
 const NAME: &str = "analects-warden";
 
-/// Reads the network and the process group of the far side, `0` for none; waits until the link is gone; then ends
-/// the group, and what is in the network, until nothing is, for a second. A process that is starting another is
-/// stopped by one of the further looks.
+/// Reads where the network is and the process group of the far side, `0` for none; waits until the link is gone; then
+/// ends the group, and what is in the network, until nothing is, for a second. A process that is starting another is
+/// stopped by one of the further looks. A look starts no program for those of other networks: on a busy host with
+/// many processes that took longer than the second.
 const SCRIPT: &str = r#"
 read -r network group || exit 0
+exec 3<"$network"
 read -r over && exit 0
 [ "$group" = 0 ] || kill -9 "-$group" 2>/dev/null
 tries=0
 while [ $tries -lt 20 ]; do
     found=
     for place in /proc/[0-9]*; do
-        [ "$(readlink "$place/ns/net" 2>/dev/null)" = "$network" ] || continue
+        [ "$place/ns/net" -ef /proc/self/fd/3 ] || continue
         case $(tr '\0' ' ' <"$place/cmdline" 2>/dev/null) in
             *analects-warden*) continue ;;
         esac
@@ -60,8 +62,7 @@ impl Warden {
         Ok(Warden { child, orders })
     }
 
-    /// Tells it the network that the command is in, as `/proc/PID/ns/net` names it, and the process group of what
-    /// runs at the far side.
+    /// Tells it the file of the network that the command is in, and the process group of what runs at the far side.
     pub fn watch(&mut self, network: &str, group: Option<u32>) {
         let line = format!("{network} {}\n", group.unwrap_or(0));
         if let Some(orders) = &mut self.orders {

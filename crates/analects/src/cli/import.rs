@@ -9,7 +9,7 @@ pub enum ImportCommand {
     /// A dump of a call, as chrome://webrtc-internals writes it in Chromium, Chrome and Edge: "Create a
     /// WebRTC-Internals dump". Compressed or not.
     WebrtcInternals(InternalsArgs),
-    /// A data file of flent (`.flent.gz`): its transfers and its ping, on a line as fast as the run found it.
+    /// A data file of flent (`.flent`, `.flent.gz`, `.flent.bz2`): its transfers and its ping, on a line as fast as the run found it.
     Flent(FlentArgs),
     /// Recorded capacity in columns or in JSON, as a trace of `seconds megabits_per_second`: 3G and 4G logs of
     /// six columns, 5G tables with names of columns, times of any form, decimal commas, the patterns of

@@ -10,7 +10,7 @@ fn what_is_not_to_be_believed_stands_above_the_table() {
     assert!(!of_results(&runs).html.contains(MARK));
     runs[0].invalid.push("this host was too slow".to_owned());
     let html = of_results(&runs).html;
-    let doubt = "not to be believed: pfifo, seed 1: this host was too slow";
+    let doubt = "not to be believed: pfifo, trace a &lt;b&gt;.txt, seed 1: this host was too slow";
     let table = html.find("id=\"t0\"").unwrap();
     assert!(html.find(doubt).unwrap() < table, "above the table");
     assert_eq!(html.matches(MARK).count(), 1);
