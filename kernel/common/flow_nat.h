@@ -88,7 +88,7 @@ static bool flow_before_nat(struct flow_keys *keys,
 static __maybe_unused bool flow_ends_before_nat(const struct sk_buff *skb,
 						struct flow_ends *at)
 {
-	return true;
+	return false;
 }
 
 static bool flow_before_nat(struct flow_keys *keys,
