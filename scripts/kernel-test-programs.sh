@@ -17,4 +17,5 @@ build dump dump.c nl.c
 build poweroff poweroff.c
 build send ../tc/tests/send.c
 build odd odd.c
+build tagged tagged.c
 build flows flows.c nl.c

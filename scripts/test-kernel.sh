@@ -201,8 +201,9 @@ more() { # KERNEL
         sh floq-in-guest.sh sch_floq.ko ./send
     check "$1" odd --file "$built/sch_mencius.ko" --file kernel/test/odd-in-guest.sh \
         --file kernel/test/account.sh \
-        --file "$results/programs/odd" --file "$results/plugins:/usr/lib/x86_64-linux-gnu/tc" -- \
-        sh odd-in-guest.sh sch_mencius.ko ./odd
+        --file "$results/programs/odd" --file "$results/programs/tagged" \
+        --file "$results/plugins:/usr/lib/x86_64-linux-gnu/tc" -- \
+        sh odd-in-guest.sh sch_mencius.ko ./odd ./tagged
     for discipline in $disciplines; do
         alone "$1" "smp-$discipline" --processors 2 --file "$built/sch_$discipline.ko" \
             --file kernel/test/smp-in-guest.sh --file "$results/programs/send" \

@@ -60,13 +60,16 @@ static __always_inline bool flow_ends_before_nat(const struct sk_buff *skb,
 	return true;
 }
 
-/* Puts the addresses and ports before NAT into @keys; false as above. */
+/*
+ * Puts the addresses and ports before NAT into @keys; false as above, and
+ * behind tags in the packet, where conntrack would read them as the header.
+ */
 static bool flow_before_nat(struct flow_keys *keys,
 			    const struct sk_buff *skb)
 {
 	struct flow_ends at;
 
-	if (skb_protocol(skb, true) != htons(ETH_P_IP) ||
+	if (skb->protocol != htons(ETH_P_IP) ||
 	    !flow_ends_before_nat(skb, &at))
 		return false;
 	if (!skb_flow_dissect_flow_keys(skb, keys,
@@ -85,7 +88,7 @@ static bool flow_before_nat(struct flow_keys *keys,
 static __maybe_unused bool flow_ends_before_nat(const struct sk_buff *skb,
 						struct flow_ends *at)
 {
-	return true;
+	return false;
 }
 
 static bool flow_before_nat(struct flow_keys *keys,

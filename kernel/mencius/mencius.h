@@ -123,7 +123,9 @@ static noinline void mn_tune(struct mencius *m)
 	m->between.of_fair = MN_BETWEEN;
 	m->between.edge = U32_MAX;
 	m->plain = target;
-	m->patient = max(target, low);
+	/* Behind the bottleneck, low is no reason to wait longer. */
+	m->patient = max(target, params->ingress ? m->pace.full * MN_SHORT :
+						   low);
 	m->step = max(MN_STEP, m->pace.full * 2);
 	/*
 	 * Slightly above the highest, where even these are signalled by drops.

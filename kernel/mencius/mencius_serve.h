@@ -20,7 +20,8 @@
 #define MN_CONSIDERED	4
 /*
  * An established flow is signalled above this wait if packets of no other flow
- * wait: a radio link that pauses causes that much.
+ * wait: a radio link that pauses causes that much. Behind the bottleneck
+ * nothing does.
  */
 #define MN_ALONE	(250 * MN_MS)
 
@@ -147,7 +148,7 @@ static __always_inline void mn_send(struct mencius *m, u64 now, u32 at,
 
 	if (cause == MN_OTHERS && mn_wait(m, now, at) < m->spared)
 		target = U64_MAX;
-	else if (cause == MN_LINK)
+	else if (cause == MN_LINK && !m->params.ingress)
 		target = max(target, MN_ALONE);
 	if (unlikely(mn_tell(m, now, at, target, popped)) && cause != MN_OTHERS)
 		mn_calm_dropped(&flow->calm, now);

@@ -139,55 +139,49 @@ static bool mencius_keys(const struct mencius_sched *q, void *packet,
 }
 
 /*
- * Reads the header at @offset. The address of IPv4 is the one before NAT, which
- * conntrack does not know before the first packet has passed.
+ * Whether conntrack has an entry for @skb, whose addresses before NAT are then
+ * in @at. It reads the header of IP where the network header is, so behind tags
+ * in the packet and behind PPPoE there is none.
  */
-static u32 mencius_host_v4(const struct mencius_sched *q,
-			   const struct sk_buff *skb, int offset, bool source,
-			   bool *final)
+static bool mencius_before_nat(const struct mencius_sched *q,
+			       const struct sk_buff *skb, struct flow_ends *at,
+			       bool *final)
 {
-	const struct iphdr *ip;
-	struct iphdr header;
-	struct flow_ends at;
-
-	if (q->nat && flow_ends_before_nat(skb, &at))
-		return mencius_v4_hash(q, source ? at.source : at.destination);
-	*final = !q->nat;
-	ip = skb_header_pointer(skb, offset, sizeof(header), &header);
-	if (!ip)
-		return 0;
-	return mencius_v4_hash(q, source ? ip->saddr : ip->daddr);
-}
-
-static u32 mencius_host_v6(const struct mencius_sched *q,
-			   const struct sk_buff *skb, int offset, bool source)
-{
-	const struct ipv6hdr *ip;
-	struct ipv6hdr header;
-
-	ip = skb_header_pointer(skb, offset, sizeof(header), &header);
-	if (!ip)
-		return 0;
-	return mencius_v6_hash(q, source ? &ip->saddr : &ip->daddr);
+	if (!q->nat || skb->protocol != htons(ETH_P_IP))
+		return false;
+	*final = flow_ends_before_nat(skb, at);
+	return *final;
 }
 
 /*
- * The address is that of the outermost header: what comes through a tunnel is
- * of the tunnel's end, whatever it has inside. Other protocols are of the host
- * 0.
+ * The address is that of the outermost header of IP, behind tags of VLANs and
+ * PPPoE: what comes through a tunnel is of the tunnel's end, whatever it has
+ * inside. Packets without one, and those that the kernel does not look into, as
+ * MPLS, are of the host 0. The address of IPv4 is the one before NAT, which
+ * conntrack does not know before the first packet has passed.
  */
 static u32 mencius_host(struct mencius *m, void *packet, bool source,
 			bool *final)
 {
 	const struct mencius_sched *q = mencius_sched_of(m);
-	const struct sk_buff *skb = packet;
-	int offset = skb_network_offset(skb);
+	struct flow_dissector_key_addrs *addrs;
+	struct flow_keys keys;
+	struct flow_ends at;
 
-	switch (skb_protocol(skb, true)) {
-	case htons(ETH_P_IP):
-		return mencius_host_v4(q, skb, offset, source, final);
-	case htons(ETH_P_IPV6):
-		return mencius_host_v6(q, skb, offset, source);
+	if (mencius_before_nat(q, packet, &at, final))
+		return mencius_v4_hash(q, source ? at.source : at.destination);
+	/* A packet that is broken further inside has addresses, too. */
+	skb_flow_dissect_flow_keys(packet, &keys,
+				   FLOW_DISSECTOR_F_STOP_AT_ENCAP |
+				   FLOW_DISSECTOR_F_STOP_AT_FLOW_LABEL);
+	addrs = &keys.addrs;
+	switch (keys.control.addr_type) {
+	case FLOW_DISSECTOR_KEY_IPV4_ADDRS:
+		return mencius_v4_hash(q, source ? addrs->v4addrs.src :
+						   addrs->v4addrs.dst);
+	case FLOW_DISSECTOR_KEY_IPV6_ADDRS:
+		return mencius_v6_hash(q, source ? &addrs->v6addrs.src :
+						   &addrs->v6addrs.dst);
 	default:
 		return 0;
 	}

@@ -1,11 +1,12 @@
 #!/bin/sh
 # In a guest: flows that are not what their ports say. Flow labels of IPv6 make as many flows of one as
 # their sender likes, or one of many; fragments are one flow of a pair of addresses; a tunnel has
-# addresses inside. Whatever a computer does with that, another one gets its half.
-#   sh odd-in-guest.sh SCH_MENCIUS.ko ODD
-# ODD is kernel/test/odd.c, built; q_mencius.so is in tc's library folder.
+# addresses inside. Whatever a computer does with that, another one gets its half. Computers behind tags
+# of VLANs and PPPoE are told apart, where an IFB has what a line brings.
+#   sh odd-in-guest.sh SCH_MENCIUS.ko ODD TAGGED
+# ODD and TAGGED are kernel/test/odd.c and tagged.c, built; q_mencius.so is in tc's library folder.
 set -eu
-module=$1 odd=$PWD/$2
+module=$1 odd=$PWD/$2 tagged=$PWD/$3
 # Of account.sh.
 # shellcheck disable=SC2034
 test=odd discipline=mencius
@@ -19,7 +20,7 @@ ip link set d0 up
 
 # begin SETTINGS...: nothing is dropped for its delay.
 begin() {
-    tc qdisc add dev d0 root handle 1: mencius target 10s limit 20000 memory_limit 32mb bandwidth 4mbit "$@"
+    tc qdisc add dev d0 root handle 1: mencius target 10s limit 20000 memory_limit 32mb bandwidth "${rate:-4mbit}" "$@"
 }
 end() { tc qdisc del dev d0 root; }
 # hosts: a line for each: its class, its flows, and its packets that wait.
@@ -69,6 +70,30 @@ done
 # With more flows waiting than there are places, the other's new flows are guests of their own host.
 got=$(part rotate hosts source flows 1024)
 expect "of 1000 packets, to who sends rotate and fills 1024 places" "$got" 490 510
+ip link del d0
+
+modprobe -a veth ifb sch_ingress cls_matchall act_mirred
+ip link add line type veth peer name wan
+ip link add d0 type ifb
+for device in line wan d0; do ip link set "$device" up; done
+tc qdisc add dev wan ingress
+tc filter add dev wan parent ffff: matchall action mirred egress redirect dev d0
+# told KIND: how many computers and flows there are of two computers with fifty each, behind that.
+told() {
+    rate=8kbit begin hosts source
+    "$tagged" line "$1" 200
+    sleep 1
+    hosts | awk '{ hosts++; flows += $2 } END { print hosts, flows }'
+    end
+}
+# The kernel looks for no address behind MPLS, so that all is one flow there.
+for kind in plain vlan qinq pppoe mpls; do
+    case $kind in mpls) want="1 1" ;; *) want="2 100" ;; esac
+    have=$(told "$kind")
+    [ "$have" = "$want" ] || wrong "computers and flows behind $kind: $have, expected $want"
+    echo "odd: computers and flows behind $kind: $have"
+done
+ip link del line
 ip link del d0
 rmmod sch_mencius
 echo "odd: ok on $(uname -r)"

@@ -396,7 +396,8 @@ class Pace:
         self.slow = self.low > parameters.low
         self.high = max(parameters.hold, parameters.low) + self.low - parameters.low    # R8.5
         self.plain = max(parameters.target, 4 * self.full)                      # R6.6
-        self.patient = max(self.plain, parameters.low, 8 * self.full)
+        low = 0 if parameters.ingress else parameters.low
+        self.patient = max(self.plain, low, 8 * self.full)
         self.spared = 5 * self.high // 4
         self.step = max(MS, 2 * self.full)                                      # R6.13
 
@@ -922,7 +923,7 @@ class Mencius:
         pace = self.pace
         if flow.standing != ESTABLISHED:
             return pace.plain
-        if cause == LINK:
+        if cause == LINK and not self.parameters.ingress:
             return max(pace.patient, 250 * MS)
         if cause == OTHERS and flow.wait(now) < pace.spared:
             return None

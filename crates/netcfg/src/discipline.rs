@@ -47,17 +47,19 @@ const ELSEWHERE: &[(&str, &str, &str)] = &[
         "framing",
         "--overhead sets it, for both directions",
     ),
-    (
-        "mencius",
-        "ingress",
-        "the shaper around it counts what it sends",
-    ),
     ("mencius", "shared", "each direction has one queue"),
 ];
 
 /// What SQM's users have in addition (`EGRESS_CAKE_OPTS` of sqm-scripts' defaults.sh, since 2024):
 /// behind NAT all computers would be one.
 const AS_USED: &[(&str, &str, &str)] = &[("cake", "nat", "yes")];
+
+/// What is received is shaped behind the modem's queue (decision 0015, "Behind the bottleneck").
+const BEHIND: &[(&str, &str, &str)] = &[
+    ("mencius", "ingress", "yes"),
+    ("mencius", "target", "5ms"),
+    ("mencius", "hold", "20ms"),
+];
 
 /// Most settings of a discipline.
 const MOST_SETTINGS: usize = 32;
@@ -185,7 +187,9 @@ impl Discipline {
             .map(|(setting, value)| (setting.key(), value.clone()));
         let rate = rate.filter(|_| self.name() == "mencius");
         let memory = rate.map(|rate| ("memory_limit", memory_at(rate).to_string()));
-        let used = AS_USED.iter().filter(|(of, ..)| *of == self.name());
+        let behind = BEHIND.iter().filter(|_| home == Home::Receivers);
+        let used = AS_USED.iter().chain(behind);
+        let used = used.filter(|(of, ..)| *of == self.name());
         let used = used.map(|(_, key, value)| (*key, (*value).to_owned()));
         let mut facing = self.clone();
         for (key, value) in memory.into_iter().chain(of_side).chain(used) {
@@ -388,6 +392,12 @@ mod tests {
             ("cake", Home::Receivers, " noatm nat"),
             ("cake,nat=no", Home::Receivers, " noatm nonat"),
             ("mencius", Home::Senders, " hosts source "),
+            ("mencius", Home::Senders, " target 20ms "),
+            ("mencius", Home::Senders, " egress"),
+            ("mencius", Home::Receivers, " target 5ms "),
+            ("mencius", Home::Receivers, " ingress"),
+            ("mencius", Home::Receivers, " hold 20ms "),
+            ("mencius,target=9ms", Home::Receivers, " target 9ms "),
         ] {
             let facing = discipline(text).unwrap().facing(home, None);
             let words = facing.words(false);

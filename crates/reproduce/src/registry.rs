@@ -99,6 +99,7 @@ const EXPERIMENTS: &[(&str, &str)] = experiments![
     "matrix/edges",
     "matrix/sparse",
     "matrix/unseen",
+    "matrix/behind",
 ];
 
 /// The experiments on which engines are compared.

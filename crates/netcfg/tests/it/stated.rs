@@ -69,9 +69,9 @@ fn every_parameter_of_every_discipline_is_stated_on_both_sides() {
                 // What the place decides has another value, in the same words.
                 let said = match (name, spec.name) {
                     ("cake", "flowmode") => command.contains(" dual-"),
-                    ("cake", "ingress") => command.contains("gress "),
+                    ("cake" | "mencius", "ingress") => command.contains("gress "),
                     ("cake", "overhead" | "mpu" | "atm") => command.contains(" raw "),
-                    ("mencius", "hosts" | "memory_limit") => {
+                    ("mencius", "hosts" | "memory_limit" | "target" | "hold") => {
                         command.contains(&format!(" {} ", spec.name))
                     }
                     _ => command.contains(&format!(" {words} ")),

@@ -315,10 +315,16 @@ impl MenciusParams {
         shaper
     }
 
-    /// The waits above which other flows and established flows are signalled.
+    /// The waits above which other flows and established flows are signalled. Behind the bottleneck `low` is no
+    /// reason to wait longer: downloads are established there, too, since nothing of them waits.
     fn targets(&self, full: Duration) -> [Duration; 2] {
         let plain = self.target.max(full * STANDS);
-        [plain, plain.max(self.low).max(full * SHORT)]
+        let low = if self.ingress {
+            Duration::ZERO
+        } else {
+            self.low
+        };
+        [plain, plain.max(low).max(full * SHORT)]
     }
 }
 

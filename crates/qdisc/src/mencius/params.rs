@@ -52,9 +52,9 @@ units::params! {
         mpu: u32 = "0", range "0".."256", source "tc-cake(8)";
         /// Framing of that link: noatm, atm (cells of 48 bytes in 53) or ptm (64 bytes in 65).
         framing: Atm = "noatm", source "tc-cake(8)";
-        /// Count packets that the AQM drops against the bandwidth too: for shaping behind the
-        /// bottleneck.
-        ingress: bool = "no", source "tc-cake(8): egress";
+        /// For shaping behind the bottleneck, where downloads are established, too: signal established
+        /// flows above `target`, and count packets that the AQM drops against the bandwidth.
+        ingress: bool = "no", source "tc-cake(8): egress; decision 0015";
     }
 }
 

@@ -19,7 +19,7 @@ const HOSTS: u32 = 4;
 /// before other hosts: eight full packets.
 pub(super) const OWED: u32 = 8 * 1514;
 /// An established flow is signalled above this wait if packets of no other flow wait: a radio link
-/// that pauses causes that much.
+/// that pauses causes that much. Behind the bottleneck nothing does.
 const ALONE: Duration = Duration::from_millis(250);
 /// L4S packets are marked above this wait, or the time of two full packets (Linux sch_dualpi2.c: step_thresh).
 const STEP: Duration = Duration::from_millis(1);
@@ -256,7 +256,7 @@ impl<P> Mencius<P> {
         };
         let target = match established {
             _ if spared => Duration::MAX,
-            true if cause == Cause::Link => self.patient.max(ALONE),
+            true if cause == Cause::Link && !self.params.ingress => self.patient.max(ALONE),
             true => self.patient,
             false => self.plain,
         };

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::testing::{letters, ms, settings};
-use crate::{FlowId, Hosts, Ignore};
+use crate::{Ecn, FlowId, Hosts, Ignore};
 use units::Duration;
 use units::random::Stream;
 
@@ -402,6 +402,37 @@ fn no_adversary_gets_more_than_its_turns_and_its_favour() {
 
 /// A call is held for a second, and then it is alone with a queue of 60 ms. The link may have become
 /// slower, so it has three seconds; then the AQM drops from it, and it is no longer established.
+/// Of 8000 ms those that a flood has which says that it is `ecn`, those of an honest flood of `host`, and the
+/// longest wait of a call beside both.
+fn beside_flood(ecn: Ecn, host: u32) -> [u64; 3] {
+    let mut link = settled(&[], 2);
+    for _ in 0..10_000 {
+        call(&mut link, 2);
+        for (flow, host, ecn) in [(0, 2, ecn), (1, host, Ecn::NotCapable)] {
+            let packet = Packet {
+                ecn,
+                ..packet(flow, host, 1500)
+            };
+            link.queue.enqueue(ms(link.now), packet, &mut Ignore);
+        }
+        link.step();
+    }
+    let count = |flow| link.count(flow, 4000, 12_000) as u64;
+    [count(0), count(1), link.longest(CALL, 4000, 12_000)]
+}
+
+/// On another computer than the honest one, and on the same.
+#[test]
+fn who_claims_l4s_and_ignores_marks_gains_nothing() {
+    for host in [2, 3] {
+        let [plain, beside_plain, waits_beside_plain] = beside_flood(Ecn::NotCapable, host);
+        let [liar, beside_liar, waits_beside_liar] = beside_flood(Ecn::Ect1, host);
+        assert!(liar <= plain + plain / 50, "{liar} {plain}");
+        assert!(beside_liar + beside_plain / 50 >= beside_plain);
+        assert!(waits_beside_liar <= waits_beside_plain + 1);
+    }
+}
+
 #[test]
 fn nobody_is_excused_when_the_others_have_gone() {
     let mut link = settled(&[], 4);

@@ -5,6 +5,7 @@ mod common;
 mod conference;
 mod establishment;
 mod hosts;
+mod isolation;
 mod limits;
 mod meters;
 mod small_queues;

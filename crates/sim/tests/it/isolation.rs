@@ -1,0 +1,213 @@
+//! A call beside a computer that takes what others have earned: it gets under `mencius` what it gets under
+//! `cake`, in rate and in wait. A loss of rate without a stall is a loss.
+
+use crate::common::resolve;
+use measure::RunResult;
+use sim::Simulator;
+
+/// A rate may be so much of cake's at least, and a wait be so much longer, in ms.
+const LEFT: f64 = 0.95;
+const LONGER: f64 = 5.0;
+
+/// A call, a download and look-ups, each of a computer of its own, on 20 Mbit/s.
+const HOUSEHOLD: &str = r#"
+    duration = "60s"
+    warmup = "30s"
+    [link]
+    rate = "20mbit"
+    rtt = "40ms"
+    buffer = "1000p"
+    [[traffic]]
+    name = "call"
+    kind = "call"
+    host = "laptop"
+    max_rate = "2.5mbit"
+    [[traffic]]
+    name = "download"
+    kind = "bulk"
+    host = "pc"
+    [[traffic]]
+    name = "names"
+    kind = "udp"
+    host = "phone"
+    rate = "1280bit"
+    packet = "80B"
+    pattern = "poisson"
+    answer = "200B"
+"#;
+
+/// A new flow of another computer twice a second, so that others are held back.
+const BIRTHS: &str = r#"
+    [[traffic]]
+    name = "births"
+    kind = "udp"
+    host = "abuse"
+    start = "10s"
+    count = 40
+    rate = "1kbit"
+    packet = "60B"
+    pattern = "bursts"
+    on = "480ms"
+    off = "18720ms"
+    turns = "yes"
+"#;
+
+fn measured(text: &str, discipline: &str) -> RunResult {
+    let scenario = resolve(&format!("disciplines = [\"{discipline}\"]\n{text}")).unwrap();
+    let choice = scenario.disciplines[0].clone();
+    measure::run(&Simulator::default(), &scenario, &choice, 1, false).unwrap()
+}
+
+/// Mbit/s of the call, ms that 95 of 100 of its packets waited at most, and Mbit/s of all transfers.
+fn served(text: &str, discipline: &str) -> [f64; 3] {
+    let run = measured(text, discipline);
+    let call = &run.calls[0];
+    let transfers = run.flows.iter().filter(|flow| flow.control == "cubic");
+    [
+        call.goodput_mbps,
+        call.sojourn_ms.p95.unwrap_or(0.0),
+        transfers.map(|flow| flow.goodput_mbps).sum(),
+    ]
+}
+
+/// Beside this traffic, with the settings of `cake` that share by the same.
+fn assert_isolated(text: &str, mencius: &str, cake: &str) {
+    let [rate, wait, transfers] = served(text, mencius);
+    let [rate_of_cake, wait_of_cake, transfers_of_cake] = served(text, cake);
+    println!("call {rate:.2} and {rate_of_cake:.2} Mbit/s, {wait:.1} and {wait_of_cake:.1} ms");
+    assert!(rate >= LEFT * rate_of_cake, "{rate} {rate_of_cake}");
+    let most = (wait_of_cake + LONGER).max(wait_of_cake / LEFT);
+    assert!(wait <= most, "{wait} {wait_of_cake}");
+    let least = LEFT * transfers_of_cake;
+    assert!(transfers >= least, "{transfers} {transfers_of_cake}");
+}
+
+/// Eight flows that are kept alive by 60 bytes, of which one each two seconds sends for 0.2 s at one and a
+/// half times the link: 3 Mbit/s on average, below the share of a computer.
+#[test]
+fn short_bursts_of_another_computer() {
+    let bursts = r#"
+        [[traffic]]
+        name = "abuse"
+        kind = "udp"
+        host = "abuse"
+        start = "10s"
+        count = 8
+        share = "1.5"
+        pattern = "bursts"
+        on = "0.2s"
+        off = "15.8s"
+        stagger = "2s"
+        alive = "200ms"
+    "#;
+    let text = format!("{HOUSEHOLD}{bursts}{BIRTHS}");
+    assert_isolated(&text, "mencius", "cake");
+}
+
+/// A flood that goes from flow to flow each two seconds; the others are kept alive meanwhile.
+const IN_TURNS: &str = r#"
+    [[traffic]]
+    name = "abuse"
+    kind = "udp"
+    host = "abuse"
+    start = "10s"
+    count = 20
+    share = "1.5"
+    pattern = "bursts"
+    on = "2s"
+    off = "38s"
+    turns = "yes"
+    alive = "200ms"
+"#;
+
+#[test]
+fn a_flood_in_turns_while_flows_begin() {
+    let text = format!("{HOUSEHOLD}{IN_TURNS}{BIRTHS}");
+    assert_isolated(&text, "mencius", "cake");
+}
+
+/// The module's default knows no hosts.
+#[test]
+fn a_flood_in_turns_where_flows_alone_share() {
+    let text = format!("{HOUSEHOLD}{IN_TURNS}{BIRTHS}");
+    let [rate, ..] = served(&text, "mencius,hosts=none");
+    let [rate_of_cake, ..] = served(&text, "cake,flowmode=flows");
+    assert!(rate >= LEFT * rate_of_cake, "{rate} {rate_of_cake}");
+}
+
+/// Two hundred flows of one computer that send just less than what goes first, beside fifteen downloads.
+#[test]
+fn many_sparse_flows_of_one_computer() {
+    let text = r#"
+        duration = "40s"
+        warmup = "15s"
+        [link]
+        rate = "20mbit"
+        rtt = "40ms"
+        buffer = "1000p"
+        [[traffic]]
+        name = "call"
+        kind = "call"
+        host = "laptop"
+        max_rate = "1mbit"
+        [[traffic]]
+        name = "victims"
+        kind = "bulk"
+        count = 15
+        own_hosts = true
+        [[traffic]]
+        name = "abuse"
+        kind = "udp"
+        host = "abuse"
+        count = 200
+        stagger = "1ms"
+        start = "5s"
+        rate = "115kbit"
+        packet = "1000B"
+    "#;
+    assert_isolated(text, "mencius", "cake");
+}
+
+/// 5,500 flows of one computer that are kept alive fill the table, and then a call and four downloads begin on
+/// one computer.
+#[test]
+fn a_table_full_of_keep_alives_of_another_computer() {
+    let text = r#"
+        duration = "50s"
+        warmup = "30s"
+        [link]
+        rate = "50mbit"
+        rtt = "40ms"
+        buffer = "1000p"
+        [[traffic]]
+        name = "call"
+        kind = "call"
+        host = "laptop"
+        max_rate = "2.5mbit"
+        start = "20s"
+        [[traffic]]
+        name = "own"
+        kind = "bulk"
+        host = "laptop"
+        count = 4
+        start = "25s"
+        [[traffic]]
+        name = "download"
+        kind = "bulk"
+        host = "pc"
+        start = "5s"
+        [[traffic]]
+        name = "abuse"
+        kind = "udp"
+        host = "abuse"
+        count = 5500
+        stagger = "1ms"
+        start = "10s"
+        rate = "1kbit"
+        packet = "29B"
+    "#;
+    let [rate, wait, _] = served(text, "mencius");
+    let [rate_of_cake, wait_of_cake, _] = served(text, "cake");
+    println!("call {rate:.2} and {rate_of_cake:.2} Mbit/s, {wait:.1} and {wait_of_cake:.1} ms");
+    assert!(rate >= LEFT * rate_of_cake, "{rate} {rate_of_cake}");
+}
