@@ -9,6 +9,7 @@ use command::Refused;
 use command::print;
 use measure::metric::{Better, Metric};
 use reproduce::registry;
+use scenario::Reflectors;
 use std::fmt::Write as _;
 use transport::media::MediaParams;
 use units::param::Spec;
@@ -44,6 +45,24 @@ fn controls() -> Vec<Entry> {
         children: c.children,
         presets: &[],
         params: vec![("Parameters", c.params)],
+    };
+    registry.iter().map(entry).collect()
+}
+
+fn autorates() -> Vec<Entry> {
+    let registry = &own::simulator().autorates;
+    let entry = |controller: &autorate::Entry| Entry {
+        kind: "autorate",
+        name: controller.name,
+        summary: controller.summary,
+        about: controller.about.to_owned(),
+        source: controller.source,
+        children: &[],
+        presets: &[],
+        params: vec![
+            ("Parameters", controller.params),
+            ("Keys of the link's table `reflectors`", Reflectors::SPECS),
+        ],
     };
     registry.iter().map(entry).collect()
 }
@@ -111,6 +130,7 @@ pub fn list(what: Listed) -> Result<(), Refused> {
     let entries = match what {
         Listed::Disciplines => disciplines(),
         Listed::Controls => controls(),
+        Listed::Autorate => autorates(),
         Listed::Traffic => traffic(),
         Listed::Engines => {
             let lines = ENGINES.iter();
@@ -164,6 +184,7 @@ pub fn describe(name: &str, style: Style) -> Result<(), Refused> {
         "scenario" => return print(&format!("```toml\n{SCENARIO}```\n")),
         "disciplines" => ("Disciplines", disciplines()),
         "controls" => ("Congestion controls", controls()),
+        "autorate" => ("Rates that find themselves", autorates()),
         "traffic" => ("Traffic", traffic()),
         "metrics" => ("Metrics", metrics()),
         name => ("", called(name)?),
@@ -182,12 +203,20 @@ pub fn describe(name: &str, style: Style) -> Result<(), Refused> {
 
 fn entries() -> impl Iterator<Item = Entry> {
     let simulated = disciplines().into_iter().chain(controls());
+    let simulated = simulated.chain(autorates());
     simulated.chain(traffic()).chain(metrics())
 }
 
 /// All entries that can be described.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    let kinds = ["scenario", "disciplines", "controls", "traffic", "metrics"];
+    let kinds = [
+        "scenario",
+        "disciplines",
+        "controls",
+        "autorate",
+        "traffic",
+        "metrics",
+    ];
     kinds.into_iter().chain(entries().map(|entry| entry.name))
 }
 

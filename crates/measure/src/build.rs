@@ -76,7 +76,8 @@ fn build<P: Send + 'static>(
     let buffer = plan.buffer.map(|buffer| buffer.limit(rate, scenario.rtt));
     let env = Env {
         rate: match plan.capacity {
-            Capacity::Constant(rate) => Some(*rate),
+            // Of a port whose rate is followed that is not the line's.
+            Capacity::Constant(rate) => plan.of.follow.is_none().then_some(*rate),
             Capacity::Trace(_) => None,
         },
         limit: buffer,
@@ -106,8 +107,13 @@ fn build<P: Send + 'static>(
         overhead: wire.overhead(),
         device: wire.device,
         delay: wire.delay,
-        chance: (loss > 0.0 || wire.jitter > Duration::ZERO)
-            .then(|| Chance::new(loss, wire.loss_burst, wire.jitter, seed, &plan.name)),
+        chance: (loss > 0.0 || wire.jitter.max(wire.grants) > Duration::ZERO).then(|| {
+            Chance::new(loss, wire.loss_burst, wire.jitter, seed, &plan.name).granted(
+                wire.grants,
+                seed,
+                &plan.name,
+            )
+        }),
         ..Line::new(plan.capacity.clone())
     };
     Ok((Link::new(queue, line), described))

@@ -3,10 +3,11 @@
 use crate::capacity::{buffer, capacity};
 use crate::document::Document;
 use crate::error::printable;
-use crate::model::{Link, Scenario, Stack, Uplink};
+use crate::model::{Follow, Link, Scenario, Stack, Uplink};
 use crate::names::Names;
 use crate::noise;
 use crate::read::{MAX_DURATION, MAX_NAME, Result, choice, judged, limited, name};
+use crate::reflectors::Reflectors;
 use crate::section::Section;
 use crate::traffic;
 use crate::wire::Wire;
@@ -41,7 +42,7 @@ const WAY_KEYS: &[&str] = &[
     "discipline",
 ];
 /// What `[link]` may say beside those, and beside the keys of its [`Wire`].
-const LINK_KEYS: &[&str] = &["name", "up"];
+const LINK_KEYS: &[&str] = &["name", "up", "autorate", "reflectors"];
 
 /// Numbers of links are passed around in a byte, and figure 28 of the Confucius paper has three.
 const MAX_LINKS: usize = 16;
@@ -203,6 +204,7 @@ fn link(mut section: Section<'_>, name: String, names: &dyn Names) -> Result<Lin
     };
     Ok(Link {
         name,
+        follow: follow(&mut section, names)?,
         capacity: capacity(&mut section)?,
         buffer: buffer(&mut section)?,
         discipline: choice(&mut section, "discipline", &|choice| {
@@ -211,6 +213,29 @@ fn link(mut section: Section<'_>, name: String, names: &dyn Names) -> Result<Lin
         up,
         wire: section.declared(Wire::SPECS, Wire::parse)?,
     })
+}
+
+/// What follows the link's rate, and what answers its pings.
+fn follow(section: &mut Section<'_>, names: &dyn Names) -> Result<Option<Follow>> {
+    let controller = choice(section, "autorate", &|choice| names.autorate(choice))?;
+    let reflectors = section.table("reflectors")?;
+    let Some(controller) = controller else {
+        return match reflectors {
+            None => Ok(None),
+            Some(table) => {
+                let help = "write autorate = \"NAME\", or leave the table out";
+                Err(table.error("nothing pings these reflectors", help))
+            }
+        };
+    };
+    let reflectors = reflectors.map_or_else(
+        || Ok(Reflectors::default()),
+        |table| table.declared(Reflectors::SPECS, Reflectors::parse),
+    )?;
+    Ok(Some(Follow {
+        controller,
+        reflectors,
+    }))
 }
 
 fn disciplines(root: &mut Section<'_>, names: &dyn Names) -> Result<Vec<Choice>> {
