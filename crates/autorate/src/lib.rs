@@ -10,9 +10,12 @@
 
 #![deny(missing_docs)]
 
+mod achieved;
+mod cake_autorate;
 mod constant;
 mod controller;
 mod decision;
+mod drain;
 mod entry;
 mod registry;
 mod signal;

@@ -1,6 +1,6 @@
 //! The controllers by name.
 
-use crate::{Controller, Entry, constant};
+use crate::{Controller, Entry, cake_autorate, constant, drain};
 use units::{Choice, Refusal};
 
 /// All known controllers.
@@ -10,7 +10,7 @@ pub struct Registry(Vec<Entry>);
 impl Registry {
     /// The controllers of this crate.
     pub fn builtin() -> Self {
-        Registry(vec![constant::ENTRY])
+        Registry(vec![drain::ENTRY, cake_autorate::ENTRY, constant::ENTRY])
     }
 
     /// Adds a controller; one of the same name is replaced.
