@@ -86,6 +86,7 @@ fn played(table: &mut Table) {
     if table.iter().any(|(key, _)| key == "trace") {
         fill(table, "trace_by", "time");
         fill(table, "trace_scale", "1");
+        fill(table, "trace_late", "0s");
     }
 }
 

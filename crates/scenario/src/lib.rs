@@ -21,6 +21,7 @@ mod read;
 mod reflectors;
 mod resolve;
 mod section;
+mod told;
 mod traffic;
 mod unpacked;
 mod via;

@@ -9,6 +9,7 @@ use crate::noise;
 use crate::read::{MAX_DURATION, MAX_NAME, Result, choice, judged, limited, name};
 use crate::reflectors::Reflectors;
 use crate::section::Section;
+use crate::told;
 use crate::traffic;
 use crate::wire::Wire;
 use units::{Choice, Duration};
@@ -37,6 +38,7 @@ const WAY_KEYS: &[&str] = &[
     "trace",
     "trace_by",
     "trace_scale",
+    "trace_late",
     "steps",
     "buffer",
     "discipline",
@@ -183,20 +185,26 @@ fn links(root: &mut Section<'_>, names: &dyn Names) -> Result<(Vec<Link>, Durati
             None if many => format!("link-{number}"),
             None => "link".to_owned(),
         };
-        let link = link(section, name, names)?;
+        let link = link(section, name, &links, names)?;
         rtt += link.wire.rtt + link.wire.delay * 2;
         links.push(link);
     }
     Ok((links, rtt))
 }
 
-fn link(mut section: Section<'_>, name: String, names: &dyn Names) -> Result<Link> {
+fn link(
+    mut section: Section<'_>,
+    name: String,
+    before: &[Link],
+    names: &dyn Names,
+) -> Result<Link> {
+    let named = |name: &str| before.iter().find(|link| link.name == name);
     let up = match section.table("up")? {
         None => None,
         Some(mut up) => {
             up.only(WAY_KEYS)?;
             Some(Uplink {
-                capacity: capacity(&mut up)?,
+                capacity: capacity(&mut up, &|name| Some(&named(name)?.up.as_ref()?.capacity))?,
                 buffer: buffer(&mut up)?,
                 discipline: choice(&mut up, "discipline", &|choice| names.discipline(choice))?,
             })
@@ -204,8 +212,8 @@ fn link(mut section: Section<'_>, name: String, names: &dyn Names) -> Result<Lin
     };
     Ok(Link {
         name,
-        follow: follow(&mut section, names)?,
-        capacity: capacity(&mut section)?,
+        follow: follow(&mut section, before, names)?,
+        capacity: capacity(&mut section, &|name| Some(&named(name)?.capacity))?,
         buffer: buffer(&mut section)?,
         discipline: choice(&mut section, "discipline", &|choice| {
             names.discipline(choice)
@@ -216,8 +224,10 @@ fn link(mut section: Section<'_>, name: String, names: &dyn Names) -> Result<Lin
 }
 
 /// What follows the link's rate, and what answers its pings.
-fn follow(section: &mut Section<'_>, names: &dyn Names) -> Result<Option<Follow>> {
-    let controller = choice(section, "autorate", &|choice| names.autorate(choice))?;
+fn follow(section: &mut Section<'_>, before: &[Link], names: &dyn Names) -> Result<Option<Follow>> {
+    let text = section.text("autorate")?;
+    let controller = text.map(|text| told::controller(&text, before, names));
+    let controller = controller.transpose()?;
     let reflectors = section.table("reflectors")?;
     let Some(controller) = controller else {
         return match reflectors {

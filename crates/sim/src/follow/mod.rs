@@ -71,7 +71,8 @@ pub fn followers(
         else {
             continue;
         };
-        let entries = pings.add(followers.len(), place, &link.name, reflectors)?;
+        let before = &scenario.links[..usize::from(place)];
+        let entries = pings.add(followers.len(), before, &link.name, reflectors)?;
         with_pings.traffic.extend(entries);
         followers.push(Follower {
             controller: registry.build(controller)?,
@@ -204,7 +205,8 @@ fn entry(name: String, kind: workload::Kind) -> Traffic {
         control: None,
         preset: None,
         session: transport::media::MediaParams::default(),
-        up: true,
+        // Those that answer send most.
+        up: false,
         stall_threshold: Duration::ZERO,
     }
 }

@@ -3,7 +3,7 @@
 use super::{entry, ping_name};
 use autorate::Answer;
 use measure::PacketId;
-use scenario::{Reflectors, Traffic, Via};
+use scenario::{Link, Reflectors, Traffic, Via};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use units::random::Stream;
@@ -55,21 +55,24 @@ impl Pings {
         usize::from(entry) >= self.own
     }
 
-    /// The pings of a follower whose link is at `place`: an entry for each of its reflectors.
+    /// The pings of a follower, over the links `before` its own: an entry for each of its reflectors.
     ///
     /// # Errors
     /// If the workload refuses its settings.
     pub fn add(
         &mut self,
         follower: usize,
-        place: u16,
+        before: &[Link],
         link: &str,
         faults: &Reflectors,
     ) -> Result<Vec<Traffic>, Refusal> {
         let mut entries = Vec::new();
+        let wires = before.iter().map(|link| &link.wire);
+        let wires = wires.map(|wire| wire.rtt + wire.delay * 2);
+        let rtt = wires.fold(Duration::ZERO, |sum, rtt| sum + rtt);
         let links: Vec<u16> = match faults.blind {
             true => Vec::new(),
-            false => (0..place).collect(),
+            false => (0..before.len() as u16).collect(),
         };
         for number in 0..faults.number {
             let name = ping_name(link, number);
@@ -87,6 +90,7 @@ impl Pings {
                 .scale(u64::from(number), u64::from(faults.number));
             entries.push(Traffic {
                 start,
+                rtt: Some(rtt),
                 via: vec![Via {
                     at,
                     links: links.clone(),

@@ -1,8 +1,10 @@
 //! Links whose rate is followed.
 
 use crate::common::{resolve, run};
+use autorate::{Controller, Decision, Entry, Signal, Told, Ways, Why};
 use measure::{Event, RunResult};
 use sim::Simulator;
+use units::{Instant, Rate};
 
 /// Downloads behind a modem of 20 Mbit/s, and behind that a router with these keys.
 fn scenario(keys: &str) -> String {
@@ -99,6 +101,64 @@ fn pings_pass_the_line_and_are_nobodys() {
             |(_, event)| matches!(event, Event::Dequeued { packet, .. } if packet.flow.is_none()),
         );
     assert!(!seen, "pings that wait in no queue");
+}
+
+/// Sets as many Mbit/s as the least round trip of a ping has ms, and up those of the greatest.
+struct Meter(f64, f64);
+
+impl Controller for Meter {
+    fn tell(&mut self, _: Instant, signal: &Signal) {
+        if let Signal::Answered(answer) = signal {
+            let ms = answer.round_trip.as_millis_f64();
+            *self = Meter(self.0.min(ms), self.1.max(ms));
+        }
+    }
+
+    fn decide(&mut self, _: Instant) -> Ways<Decision> {
+        let decision = |ms| Decision {
+            rate: Rate::from_mbit_f64(ms),
+            why: Why::Set,
+            told: Told::Pings,
+        };
+        Ways {
+            down: decision(self.0.min(900.0)),
+            up: decision(self.1.max(1.0)),
+        }
+    }
+}
+
+/// The least and the greatest round trip of pings, in ms.
+fn round_trips(keys: &str) -> (f64, f64) {
+    let mut simulator = Simulator::default();
+    simulator.autorates.add(Entry {
+        name: "constant",
+        summary: "",
+        about: "",
+        source: "",
+        params: &[],
+        build: |_| Ok(Box::new(Meter(f64::INFINITY, 0.0))),
+    });
+    let text = scenario(&format!("autorate = \"constant\"\n{keys}"));
+    let scenario = resolve(&text).unwrap();
+    let discipline = &scenario.disciplines[0];
+    let result = measure::run(&simulator, &scenario, discipline, 1, false).unwrap();
+    (result.rates[0].least_mbps, result.rates[1].greatest_mbps)
+}
+
+#[test]
+fn round_trips_are_those_of_their_own_pings() {
+    // 40 ms of propagation, and a modem of 500 packets at 20 Mbit/s: 300 ms.
+    let (least, greatest) = round_trips("");
+    assert!((40.0..60.0).contains(&least), "{least}");
+    assert!((250.0..360.0).contains(&greatest), "{greatest}");
+    let lost = round_trips("reflectors = { loss = 0.9 }");
+    assert!(lost.0 < 200.0 && lost.1 < 360.0, "{lost:?}");
+    let (_, greatest) = round_trips("reflectors = { lie = \"500ms\" }");
+    assert!(greatest > 400.0, "{greatest}");
+    let blind = round_trips("reflectors = { blind = true, noise = \"0s\" }");
+    assert!(blind.0 >= 40.0 && blind.1 < 41.0, "{blind:?}");
+    let gone = round_trips("reflectors = { vanish = \"1ns\" }");
+    assert_eq!(gone.0, gone.1, "the first alone was answered");
 }
 
 #[test]
