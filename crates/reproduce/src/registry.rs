@@ -99,6 +99,9 @@ const EXPERIMENTS: &[(&str, &str)] = experiments![
     "matrix/edges",
     "matrix/sparse",
     "matrix/unseen",
+    "autorate/recorded",
+    "autorate/recorded-up",
+    "autorate/aside",
 ];
 
 /// The experiments on which engines are compared.

@@ -297,7 +297,7 @@ pub(crate) fn name_of(table: &Table) -> Option<&str> {
 }
 
 /// How a trace begins that is that of another link.
-pub(crate) const OF_LINK: &str = "link:";
+pub const OF_LINK: &str = "link:";
 
 /// Keys of a link, which has exactly one of them.
 pub const CAPACITIES: [&str; 3] = ["rate", "trace", "steps"];

@@ -27,7 +27,7 @@ mod unpacked;
 mod via;
 mod wire;
 
-pub use document::{CAPACITIES, Document};
+pub use document::{CAPACITIES, Document, OF_LINK};
 pub use dscp::Dscp;
 pub use error::{ScenarioError, printable};
 pub use model::{Buffer, Follow, Link, Path, Scenario, Stack, Traffic, Uplink, Via};

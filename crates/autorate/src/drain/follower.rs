@@ -49,6 +49,8 @@ pub struct Follower {
     last_ping: f64,
     busy: Busy,
     memory: Memory,
+    /// The rate while there was no queue last, bit/s.
+    free: f64,
     /// For how long the rate was used without a queue, in s.
     clear: f64,
     asked: f64,
@@ -71,6 +73,7 @@ impl Follower {
             last_ping: f64::NEG_INFINITY,
             busy: Busy::default(),
             memory: Memory::new(favour.remembered()),
+            free: start.as_bits() as f64,
             clear: 0.0,
             asked: 0.0,
             sampled: 0.0,
@@ -111,7 +114,7 @@ impl Follower {
         // An outage is over: it was that slow for as long.
         let slots = (span / SLOT) as usize;
         for _ in 0..slots.min(MOST_SLOTS) {
-            self.memory.add(Sample::Exactly(bytes * 8.0 / span));
+            self.memory.add(self.drain(bytes * 8.0 / span));
         }
     }
 
@@ -171,13 +174,22 @@ impl Follower {
         self.sampled = at;
         let Some(wait) = wait else { return };
         match capacity {
-            Some(capacity) if wait > QUEUE => self.memory.add(Sample::Exactly(capacity)),
+            Some(capacity) if wait > QUEUE => self.memory.add(self.drain(capacity)),
             _ if wait <= QUEUE && used > TELLS => {
                 self.memory.add(Sample::AtLeast(used * self.rate));
             }
             _ => return,
         }
         self.usual = self.memory.quantile(self.below);
+    }
+
+    /// What a queue that drains at `capacity` says. If the line carries more than the rate was, the queue
+    /// is what a dip left: the line is not in one now, and such moments are not like others.
+    fn drain(&self, capacity: f64) -> Sample {
+        match capacity < self.free {
+            true => Sample::Exactly(capacity),
+            false => Sample::AtLeast(capacity),
+        }
     }
 
     /// There is a queue.
@@ -228,6 +240,7 @@ impl Follower {
         } else {
             self.why = Why::Idle;
         }
+        self.free = self.rate;
     }
 }
 

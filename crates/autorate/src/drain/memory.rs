@@ -101,10 +101,17 @@ impl Memory {
         None
     }
 
-    /// The most that passed without a queue, or that a queue told; 0 if nothing is known.
+    /// What was carried at least, for half of the time; 0 if nothing is known.
     pub fn carried(&self) -> f64 {
-        let some = |bin: &usize| self.exact[*bin] > 0 || self.at_least[*bin] > 0;
-        (0..BINS).rev().find(some).map_or(0.0, value)
+        let mut left = self.samples.len().div_ceil(2);
+        for bin in 0..BINS {
+            let here = usize::from(self.exact[bin]) + usize::from(self.at_least[bin]);
+            left = left.saturating_sub(here);
+            if left == 0 && here > 0 {
+                return value(bin);
+            }
+        }
+        0.0
     }
 }
 
