@@ -131,7 +131,7 @@ impl Data {
 /// Whether a trace is set aside: a third are.
 fn is_aside(shown: &str) -> bool {
     let hash = blake3::hash(shown.as_bytes());
-    hash.as_bytes()[0] % 3 == 0
+    hash.as_bytes()[0].is_multiple_of(3)
 }
 
 /// `of` as many as `all`, evenly spread: the first and those in between.
