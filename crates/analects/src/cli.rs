@@ -160,6 +160,8 @@ pub enum Listed {
     Disciplines,
     /// Congestion controls.
     Controls,
+    /// Controllers that follow a link's rate.
+    Autorate,
     /// Kinds of traffic.
     Traffic,
     /// Engines.

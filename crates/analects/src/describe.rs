@@ -9,8 +9,8 @@ use command::Refused;
 use command::print;
 use measure::metric::{Better, Metric};
 use reproduce::registry;
-use scenario::Document;
 use scenario::presets::{self, LinkPreset};
+use scenario::{Document, Reflectors};
 use std::fmt::Write as _;
 use transport::media::MediaParams;
 use units::param::Spec;
@@ -46,6 +46,24 @@ fn controls() -> Vec<Entry> {
         children: c.children,
         presets: &[],
         params: vec![("Parameters", c.params)],
+    };
+    registry.iter().map(entry).collect()
+}
+
+fn autorates() -> Vec<Entry> {
+    let registry = &own::simulator().autorates;
+    let entry = |controller: &autorate::Entry| Entry {
+        kind: "autorate",
+        name: controller.name,
+        summary: controller.summary,
+        about: controller.about.to_owned(),
+        source: controller.source,
+        children: &[],
+        presets: &[],
+        params: vec![
+            ("Parameters", controller.params),
+            ("Keys of the link's table `reflectors`", Reflectors::SPECS),
+        ],
     };
     registry.iter().map(entry).collect()
 }
@@ -113,6 +131,7 @@ pub fn list(what: Listed) -> Result<(), Refused> {
     let entries = match what {
         Listed::Disciplines => disciplines(),
         Listed::Controls => controls(),
+        Listed::Autorate => autorates(),
         Listed::Traffic => traffic(),
         Listed::Engines => {
             let lines = ENGINES.iter();
@@ -183,6 +202,7 @@ pub fn describe(name: &str, style: Style) -> Result<(), Refused> {
         "scenario" => return print(&format!("```toml\n{SCENARIO}```\n")),
         "disciplines" => ("Disciplines", disciplines()),
         "controls" => ("Congestion controls", controls()),
+        "autorate" => ("Rates that find themselves", autorates()),
         "traffic" => ("Traffic", traffic()),
         "metrics" => ("Metrics", metrics()),
         name => ("", called(name)?),
@@ -201,12 +221,20 @@ pub fn describe(name: &str, style: Style) -> Result<(), Refused> {
 
 fn entries() -> impl Iterator<Item = Entry> {
     let simulated = disciplines().into_iter().chain(controls());
+    let simulated = simulated.chain(autorates());
     simulated.chain(traffic()).chain(metrics())
 }
 
 /// All entries that can be described.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    let kinds = ["scenario", "disciplines", "controls", "traffic", "metrics"];
+    let kinds = [
+        "scenario",
+        "disciplines",
+        "controls",
+        "autorate",
+        "traffic",
+        "metrics",
+    ];
     let links = presets::LINKS.iter().map(|preset| preset.name);
     kinds
         .into_iter()

@@ -21,7 +21,7 @@
 
 use crate::Error;
 use measure::{EngineError, RunResult, Sink, WITHOUT};
-use scenario::{Choice, Scenario, files};
+use scenario::{Choice, OF_LINK, Scenario, files};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -228,6 +228,8 @@ fn scenario_content(written: &Value, hashes: &mut Hashes) -> Result<Value, Error
         }
     }
     each_file(&mut scenario, &mut |key, name| match key {
+        // The trace of another link, which is in the key.
+        "trace" if name.starts_with(OF_LINK) => Ok(Value::String(name.to_owned())),
         "trace" => Ok(json!({ "blake3": hashes.of(Path::new(name))? })),
         _ => {
             let files = files::expand(name).map_err(|reason| {

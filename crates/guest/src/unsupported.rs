@@ -19,6 +19,9 @@ pub fn unsupported(scenario: &Scenario) -> Vec<Unsupported> {
     if scenario.stack == Stack::Ns3 {
         refuse("stack".to_owned(), Refusal::new("this is Linux's own TCP"));
     }
+    if let Some((entry, refusal)) = scenario.followed() {
+        refuse(entry, refusal);
+    }
     if scenario.small_queues {
         let reason = "the queue under test is on a router: its senders' own queues are elsewhere";
         refuse("small_queues".to_owned(), Refusal::new(reason));

@@ -1,6 +1,7 @@
 //! Random effects on a wire: loss, in bursts or not, and jitter.
 
 use crate::Jitter;
+use crate::grants::Grants;
 use units::random::Stream;
 use units::{Duration, Instant};
 
@@ -15,6 +16,7 @@ pub struct Chance {
     losing: bool,
     loss: Stream,
     jitter: Option<Jitter>,
+    grants: Option<Grants>,
 }
 
 /// The probabilities that a burst of losses begins at a packet, and that it ends at one: of all
@@ -42,6 +44,16 @@ impl Chance {
             losing: false,
             loss: Stream::new(seed, &format!("loss {name}")),
             jitter: Jitter::new(jitter, seed, &format!("jitter {name}")),
+            grants: None,
+        }
+    }
+
+    /// The same, for a radio that delivers at certain moments only, at most `apart` from each other.
+    #[must_use]
+    pub fn granted(self, apart: Duration, seed: u64, name: &str) -> Self {
+        Chance {
+            grants: Grants::new(apart, seed, &format!("grants {name}")),
+            ..self
         }
     }
 
@@ -54,8 +66,12 @@ impl Chance {
         if self.losing {
             return None;
         }
-        Some(match &mut self.jitter {
+        let at = match &mut self.jitter {
             Some(jitter) => jitter.delay(at),
+            None => at,
+        };
+        Some(match &mut self.grants {
+            Some(grants) => grants.delay(at),
             None => at,
         })
     }

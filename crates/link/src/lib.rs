@@ -11,6 +11,7 @@
 
 mod capacity;
 mod chance;
+mod grants;
 mod jitter;
 mod link;
 pub mod trace;

@@ -28,6 +28,10 @@ pub fn unsupported(scenario: &Scenario) -> Vec<Unsupported> {
             let reason = "all of the round trip is at its ends";
             refuse(format!("link.{}.delay", link.name), Refusal::new(reason));
         }
+        if link.wire.grants > Duration::ZERO {
+            let reason = "netem delays packets one by one, and not in groups";
+            refuse(format!("link.{}.grants", link.name), Refusal::new(reason));
+        }
         let own = link.discipline.iter();
         let own = own.chain(link.up.iter().filter_map(|up| up.discipline.as_ref()));
         for choice in own {

@@ -68,7 +68,8 @@ impl<'a> Direction<'a> {
     ) -> Result<Link<P>, EngineError> {
         let env = Env {
             rate: match self.capacity {
-                Capacity::Constant(rate) => Some(*rate),
+                // Of a port whose rate is followed that is not the line's.
+                Capacity::Constant(rate) => self.of.follow.is_none().then_some(*rate),
                 Capacity::Trace(_) => None,
             },
             limit: self.limit(rtt),
@@ -86,8 +87,13 @@ impl<'a> Direction<'a> {
             overhead: wire.overhead(),
             device: wire.device,
             delay: wire.delay,
-            chance: (loss > 0.0 || wire.jitter > Duration::ZERO)
-                .then(|| Chance::new(loss, wire.loss_burst, wire.jitter, seed, &self.name)),
+            chance: (loss > 0.0 || wire.jitter.max(wire.grants) > Duration::ZERO).then(|| {
+                Chance::new(loss, wire.loss_burst, wire.jitter, seed, &self.name).granted(
+                    wire.grants,
+                    seed,
+                    &self.name,
+                )
+            }),
             ..Line::new(self.capacity.clone())
         };
         Ok(Link::new(queue, line))

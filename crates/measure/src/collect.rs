@@ -8,6 +8,7 @@ use crate::flows::{Flows, flow_name};
 use crate::link_meter::LinkMeter;
 use crate::loads::Loads;
 use crate::notes::notes;
+use crate::rates::Rates;
 use crate::result::{CallResult, FlowResult, Note, RunResult, Series};
 use crate::series::{Lines, Width};
 use crate::video::{Measured, Turn, Video};
@@ -37,6 +38,7 @@ pub struct Collector {
     audios: Audios,
     loads: Loads,
     figures: Figures,
+    rates: Rates,
     /// The data for plots of the run, if kept.
     lines: Option<Lines>,
     /// The line of traffic entries with too many flows to tell apart.
@@ -88,6 +90,7 @@ impl Collector {
             audios: Audios::new(from),
             loads: Loads::default(),
             figures: Figures::new(scenario),
+            rates: Rates::default(),
             lines: series.then(Lines::default),
             shared: vec![None; scenario.traffic.len()],
             scenario: scenario.clone(),
@@ -332,6 +335,7 @@ impl Collector {
             pages: core::mem::take(&mut self.loads).results(&self.scenario),
             flows: self.transfers(&flows),
             links: queues,
+            rates: self.rates.results(self.end, links),
             jfi: self.fairness(&flows),
             figures: self.figures.results(&self.scenario),
             measured: Default::default(),
@@ -432,6 +436,7 @@ impl Collector {
             bin_s: self.width.as_secs_f64(),
             sojourn: self.links.iter().map(LinkMeter::series).collect(),
             moves: lines.moves,
+            rates: self.rates.line.clone(),
             classes: links.iter().map(|link| link.classes.clone()).collect(),
             calls: calls.map(|(_, entry)| entry.name.clone()).collect(),
             share: vec![Vec::new(); links.len()],
@@ -501,6 +506,10 @@ impl Sink for Collector {
                 }
             }
             Event::Moved { link, flow, .. } => self.moved(now, link, flow, event),
+            Event::Rated { link, decision } => {
+                let keep = self.lines.is_some();
+                self.rates.rated(now, self.from, link, decision, keep);
+            }
             // For meters, and for the question why calls stall.
             Event::Noticed { .. }
             | Event::Sent { .. }

@@ -139,6 +139,13 @@ pub enum Event {
         /// The notice.
         notice: cca::Notice,
     },
+    /// The rate of a link that is followed was decided anew: another rate, or for another reason.
+    Rated {
+        /// Which queue.
+        link: LinkId,
+        /// The rate, and why.
+        decision: autorate::Decision,
+    },
     /// An event of an application.
     Traffic(workload::Event),
 }

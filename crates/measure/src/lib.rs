@@ -25,6 +25,7 @@ mod link_meter;
 mod loads;
 pub mod metric;
 mod notes;
+mod rates;
 mod result;
 mod run;
 mod samples;
@@ -42,8 +43,8 @@ pub use event::{Event, LinkId, MediaContent, MediaPart, PacketId, Sink, TrafficI
 pub use flows::flow_name;
 pub use result::{
     AudioResult, CallResult, ChildResult, FigureResult, FlowResult, FrameDelay, LinkBacklog,
-    LinkResult, MeasuredValue, Note, PacketDelay, PageResult, Residence, RunResult, Series,
-    Sojourn, WITHOUT,
+    LinkResult, MeasuredValue, Note, PacketDelay, PageResult, RateResult, ReasonShare, Residence,
+    RunResult, Series, Sojourn, WITHOUT,
 };
 pub use run::{Taps, run, tapped};
 pub use video::quantile;

@@ -27,6 +27,9 @@ pub struct RunResult {
     pub flows: Vec<FlowResult>,
     /// Queues.
     pub links: Vec<LinkResult>,
+    /// Rates of the links that are followed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rates: Vec<RateResult>,
     /// Jain's fairness index over the goodput of calls and unlimited transfers.
     pub jfi: Option<f64>,
     /// Observations of workloads: a row for each figure that one declares.
@@ -239,6 +242,32 @@ pub struct LinkResult {
     pub children: Vec<ChildResult>,
 }
 
+/// The rate of a followed link, over the measured time.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct RateResult {
+    /// The link's name; an uplink's has `-up` appended.
+    pub name: String,
+    /// Mean over time.
+    pub mean_mbps: f64,
+    /// The least.
+    pub least_mbps: f64,
+    /// The greatest.
+    pub greatest_mbps: f64,
+    /// How often another one was set.
+    pub changes: u64,
+    /// The reasons for it.
+    pub reasons: Vec<ReasonShare>,
+}
+
+/// A reason for a rate.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ReasonShare {
+    /// Its name.
+    pub reason: String,
+    /// The share of the measured time for which it was the reason.
+    pub share: f64,
+}
+
 /// The counters of a child of a composite discipline.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChildResult {
@@ -336,4 +365,6 @@ pub struct Series {
     pub classes: Vec<Vec<String>>,
     /// Names of the calls.
     pub calls: Vec<String>,
+    /// Decisions on the rates of followed links: time, queue, Mbit/s, and the reason's name.
+    pub rates: Vec<(f64, usize, f64, &'static str)>,
 }

@@ -203,6 +203,7 @@ mod tests {
             why: None,
         };
         RunResult {
+            rates: Vec::new(),
             discipline: discipline.to_owned(),
             seed,
             variant: BTreeMap::new(),

@@ -15,6 +15,10 @@ const SETS: [(&str, &str); 5] = [
     ("w1", "office-wifi"),
     ("w2", "rest-wifi"),
 ];
+/// Sets that are parts of all recordings: those to choose rules by, and those to judge them by.
+const PARTS: [(&str, bool); 2] = [("work", false), ("aside", true)];
+/// A set that the paper does not have.
+const OTHERS: [(&str, &str); 1] = [("abc", "abc4g")];
 /// Generated traces of a set.
 const GENERATED: usize = 12;
 /// Pages used without recorded ones.
@@ -49,6 +53,9 @@ impl Data {
     /// # Errors
     /// A sentence with the set or folder that is missing.
     pub fn traces(&self, name: &str) -> Result<Vec<String>, Refusal> {
+        if let Some((_, aside)) = PARTS.iter().find(|(part, _)| *part == name) {
+            return self.part(*aside);
+        }
         let set = SETS.iter().find(|(set, _)| *set == name);
         let (_, folder) =
             set.ok_or_else(|| Refusal::unknown("set of traces", name, SETS.map(|(set, _)| set)))?;
@@ -63,6 +70,25 @@ impl Data {
             .iter()
             .map(|file| file.display().to_string())
             .collect())
+    }
+
+    /// The recordings of all sets, or their generated stand-ins, that are set `aside`: a third, by a hash
+    /// of their names; or the others.
+    fn part(&self, aside: bool) -> Result<Vec<String>, Refusal> {
+        let mut all = Vec::new();
+        for (set, folder) in SETS.iter().chain(&OTHERS) {
+            match &self.folder {
+                None if *set == OTHERS[0].0 => {}
+                None => all.extend(self.traces(set)?),
+                Some(data) => {
+                    let folder = data.join("traces").join(folder);
+                    let files = files::expand(&folder.to_string_lossy())?;
+                    all.extend(files.iter().map(|file| file.display().to_string()));
+                }
+            }
+        }
+        all.retain(|path| is_aside(&self.shown(path)) == aside);
+        Ok(all)
     }
 
     /// The trace that `name` means, `SET:NUMBER` with numbers from 1 on; they begin again where a set
@@ -102,6 +128,12 @@ impl Data {
     }
 }
 
+/// Whether a trace is set aside: a third are.
+fn is_aside(shown: &str) -> bool {
+    let hash = blake3::hash(shown.as_bytes());
+    hash.as_bytes()[0].is_multiple_of(3)
+}
+
 /// `of` as many as `all`, evenly spread: the first and those in between.
 pub fn spread(all: Vec<String>, of: usize) -> Vec<String> {
     let (n, of) = (all.len(), of.clamp(1, all.len().max(1)));
@@ -118,6 +150,10 @@ mod tests {
         let data = Data::default();
         assert_eq!(data.traces("w1").unwrap().len(), GENERATED);
         assert_eq!(data.traces("w1").unwrap()[0], "generated:w1:1");
+        let (work, aside) = (data.traces("work").unwrap(), data.traces("aside").unwrap());
+        assert_eq!(work.len() + aside.len(), SETS.len() * GENERATED);
+        assert!((15..25).contains(&aside.len()), "{}", aside.len());
+        assert!(aside.iter().all(|trace| !work.contains(trace)));
         assert!(
             data.traces("w3")
                 .unwrap_err()

@@ -77,7 +77,8 @@ pub struct Written {
     /// Every run is made a second time without this traffic.
     #[serde(default)]
     pub without: Option<String>,
-    /// The set of traces that the first link follows, each in turn: `c1`, `c2`, `c3`, `w1`, `w2`.
+    /// The set of traces that the first link follows, each in turn: `c1`, `c2`, `c3`, `w1`, `w2`; of
+    /// all recordings `work` or `aside`, those set aside by a hash of their names.
     #[serde(default)]
     pub traces: Option<String>,
     /// The page entry that loads the recorded pages, if there are any.

@@ -100,6 +100,9 @@ const EXPERIMENTS: &[(&str, &str)] = experiments![
     "matrix/sparse",
     "matrix/unseen",
     "matrix/behind",
+    "autorate/recorded",
+    "autorate/recorded-up",
+    "autorate/aside",
 ];
 
 /// The experiments on which engines are compared.

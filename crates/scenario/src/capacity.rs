@@ -1,5 +1,6 @@
 //! A scenario's settings of a link's capacity, and of the room before it.
 
+use crate::document::OF_LINK;
 use crate::error::{ScenarioError, printable};
 use crate::files;
 use crate::model::Buffer;
@@ -19,8 +20,11 @@ const SCALES: core::ops::RangeInclusive<f64> = 0.001..=1000.0;
 /// A capacity that changes, as in messages.
 const STEPS: &str = "steps = \"0s 20mbit; 20s 5mbit\"";
 
+/// Capacities of earlier links, by their names.
+pub type Earlier<'a> = &'a dyn Fn(&str) -> Option<&'a Capacity>;
+
 /// A rate, a trace or steps.
-pub fn capacity(section: &mut Section<'_>) -> Result<Capacity> {
+pub fn capacity(section: &mut Section<'_>, earlier: Earlier<'_>) -> Result<Capacity> {
     let (rate, trace) = (section.text("rate")?, section.text("trace")?);
     let stepped = section.has("steps");
     let steps = section.texts("steps")?;
@@ -42,7 +46,7 @@ pub fn capacity(section: &mut Section<'_>) -> Result<Capacity> {
         (Some(_), None, Some(other)) => rival(other, "rate"),
         (None, Some(_), Some(other)) => rival(other, "trace"),
         (Some(text), None, None) => rate_of(&text).map(Capacity::Constant),
-        (None, Some(text), None) => recorded(&text, &replay),
+        (None, Some(text), None) => recorded(&text, &replay, earlier),
         (None, None, Some(_)) => stepwise(&steps),
         (None, None, None) => {
             let help = format!("write rate = \"20mbit\", or trace = \"FILE\", or {STEPS}");
@@ -55,6 +59,7 @@ pub fn capacity(section: &mut Section<'_>) -> Result<Capacity> {
 struct Replay<'a> {
     by: Option<Text<'a>>,
     scale: Option<Text<'a>>,
+    late: Option<Text<'a>>,
 }
 
 impl<'a> Replay<'a> {
@@ -62,11 +67,15 @@ impl<'a> Replay<'a> {
         Ok(Replay {
             by: section.text("trace_by")?,
             scale: section.text("trace_scale")?,
+            late: section.text("trace_late")?,
         })
     }
 
     fn said(&self) -> Option<&Text<'a>> {
-        self.by.as_ref().or(self.scale.as_ref())
+        self.by
+            .as_ref()
+            .or(self.scale.as_ref())
+            .or(self.late.as_ref())
     }
 
     fn play(&self, mut trace: Trace) -> Result<Trace> {
@@ -93,13 +102,38 @@ impl<'a> Replay<'a> {
             }
             trace = trace.scaled(factor);
         }
+        if let Some(text) = &self.late {
+            let late: Duration = text.parse_value()?;
+            let moved = match late {
+                Duration::ZERO => Some(trace),
+                late => trace.later(late),
+            };
+            trace = moved.ok_or_else(|| {
+                let message = format!("{}: the trace has no rates in its lines", text.key);
+                text.error(&message, "leave it out for Mahimahi's format and for steps")
+            })?;
+        }
         Ok(trace)
     }
 }
 
 /// A trace from a file.
-fn recorded(text: &Text<'_>, replay: &Replay<'_>) -> Result<Capacity> {
-    let trace = replay.play(files::trace_of(text)?)?;
+fn recorded(text: &Text<'_>, replay: &Replay<'_>, earlier: Earlier<'_>) -> Result<Capacity> {
+    let trace = match text.value.strip_prefix(OF_LINK) {
+        None => files::trace_of(text)?,
+        Some(link) => match earlier(link) {
+            Some(Capacity::Trace(trace)) => (**trace).clone(),
+            _ => {
+                let link = printable(link, 40);
+                let message = format!(
+                    "{}: no link before has the name {link:?} and a trace",
+                    text.key
+                );
+                return Err(text.error(&message, "name a link nearer to the internet"));
+            }
+        },
+    };
+    let trace = replay.play(trace)?;
     within(text, "a mean of ", trace.nominal())?;
     Ok(Capacity::Trace(Arc::new(trace)))
 }

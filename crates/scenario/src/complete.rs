@@ -34,6 +34,9 @@ impl Document {
             for (key, value) in link.wire.values() {
                 fill(table, key, &value);
             }
+            if let Some(follow) = &link.follow {
+                inside(table, "reflectors", &follow.reflectors.values());
+            }
         }
         for table in tables(root, "traffic") {
             let name = name_of(table).unwrap_or_default().to_owned();
@@ -71,14 +74,7 @@ fn traffic(table: &mut Table, entry: &Traffic) {
         fill(table, "stall_threshold", &threshold);
     }
     if entry.kind.has_session() {
-        if !table.iter().any(|(key, _)| key == "session") {
-            table.push(("session".to_owned(), item(Node::Table(Table::new()))));
-        }
-        for inner in tables(table, "session") {
-            for (key, value) in entry.session.values() {
-                fill(inner, key, &value);
-            }
-        }
+        inside(table, "session", &entry.session.values());
     }
     for (key, value) in entry.kind.workload.values() {
         fill(table, key, &value);
@@ -90,6 +86,19 @@ fn played(table: &mut Table) {
     if table.iter().any(|(key, _)| key == "trace") {
         fill(table, "trace_by", "time");
         fill(table, "trace_scale", "1");
+        fill(table, "trace_late", "0s");
+    }
+}
+
+/// Writes those of `values` that the table at `key` lacks.
+fn inside(table: &mut Table, key: &str, values: &[(&str, String)]) {
+    if !table.iter().any(|(name, _)| name == key) {
+        table.push((key.to_owned(), item(Node::Table(Table::new()))));
+    }
+    for inner in tables(table, key) {
+        for (name, value) in values {
+            fill(inner, name, value);
+        }
     }
 }
 

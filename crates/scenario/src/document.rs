@@ -220,7 +220,8 @@ impl Document {
         let paths = links.flat_map(|link| ["trace", "up.trace"].map(|key| format!("{link}.{key}")));
         let traces = paths.filter_map(|path| {
             let value = self.get(&path)?;
-            Some((path, value))
+            // Another link's names no file.
+            (!value.starts_with(OF_LINK)).then_some((path, value))
         });
         traces.collect()
     }
@@ -315,6 +316,9 @@ pub(crate) fn name_of(table: &Table) -> Option<&str> {
         _ => None,
     }
 }
+
+/// How a trace begins that is that of another link.
+pub const OF_LINK: &str = "link:";
 
 /// Keys of a link, which has exactly one of them.
 pub const CAPACITIES: [&str; 3] = ["rate", "trace", "steps"];

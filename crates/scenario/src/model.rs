@@ -2,6 +2,7 @@
 
 use crate::dscp::Dscp;
 use crate::files::Incomplete;
+use crate::reflectors::Reflectors;
 use crate::wire::Wire;
 use link::Capacity;
 use qdisc::Limit;
@@ -128,6 +129,15 @@ impl Scenario {
         queues
     }
 
+    /// The entry of the first link whose rate is followed, and why an engine that follows none cannot
+    /// run it.
+    pub fn followed(&self) -> Option<(String, Refusal)> {
+        let link = self.links.iter().find(|link| link.follow.is_some())?;
+        let refusal = Refusal::new("only the engine sim follows a link's rate");
+        let refusal = refusal.with_help("choose it with --engine sim, or leave autorate out");
+        Some((format!("link.{}.autorate", link.name), refusal))
+    }
+
     /// The transport settings of all end hosts.
     pub fn transport(&self) -> transport::Config {
         transport::Config {
@@ -192,6 +202,17 @@ pub struct Link {
     pub discipline: Option<Choice>,
     /// The other direction; without it, that direction only delays.
     pub up: Option<Uplink>,
+    /// What follows its rate, in both directions; without it the rate is the link's own.
+    pub follow: Option<Follow>,
+}
+
+/// What finds a link's rate: the link's own is then the most that its port can carry.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Follow {
+    /// The controller.
+    pub controller: Choice,
+    /// What answers its pings.
+    pub reflectors: Reflectors,
 }
 
 /// The direction away from the home.

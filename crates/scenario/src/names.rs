@@ -17,6 +17,14 @@ pub trait Names {
     /// If it is not known, or refuses a setting.
     fn control(&self, choice: &Choice) -> Result<(), Refusal>;
 
+    /// Judges a controller that follows a link's rate, and its settings.
+    ///
+    /// # Errors
+    /// If it is not known, or refuses a setting.
+    fn autorate(&self, choice: &Choice) -> Result<(), Refusal> {
+        autorate::Registry::builtin().build(choice).map(drop)
+    }
+
     /// Judges a metric that a scenario asks for.
     ///
     /// # Errors

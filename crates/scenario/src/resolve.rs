@@ -3,11 +3,13 @@
 use crate::capacity::{buffer, capacity};
 use crate::document::Document;
 use crate::error::printable;
-use crate::model::{Link, Scenario, Stack, Uplink};
+use crate::model::{Follow, Link, Scenario, Stack, Uplink};
 use crate::names::Names;
 use crate::noise;
 use crate::read::{MAX_DURATION, MAX_NAME, Result, choice, judged, limited, name};
+use crate::reflectors::Reflectors;
 use crate::section::Section;
+use crate::told;
 use crate::traffic;
 use crate::wire::Wire;
 use units::{Choice, Duration};
@@ -36,12 +38,13 @@ const WAY_KEYS: &[&str] = &[
     "trace",
     "trace_by",
     "trace_scale",
+    "trace_late",
     "steps",
     "buffer",
     "discipline",
 ];
 /// What `[link]` may say beside those, and beside the keys of its [`Wire`].
-const LINK_KEYS: &[&str] = &["name", "up"];
+const LINK_KEYS: &[&str] = &["name", "up", "autorate", "reflectors"];
 
 /// Numbers of links are passed around in a byte, and figure 28 of the Confucius paper has three.
 const MAX_LINKS: usize = 16;
@@ -192,20 +195,26 @@ fn links(root: &mut Section<'_>, names: &dyn Names) -> Result<(Vec<Link>, Durati
             None if many => format!("link-{number}"),
             None => "link".to_owned(),
         };
-        let link = link(section, name, names)?;
+        let link = link(section, name, &links, names)?;
         rtt += link.wire.rtt + link.wire.delay * 2;
         links.push(link);
     }
     Ok((links, rtt))
 }
 
-fn link(mut section: Section<'_>, name: String, names: &dyn Names) -> Result<Link> {
+fn link(
+    mut section: Section<'_>,
+    name: String,
+    before: &[Link],
+    names: &dyn Names,
+) -> Result<Link> {
+    let named = |name: &str| before.iter().find(|link| link.name == name);
     let up = match section.table("up")? {
         None => None,
         Some(mut up) => {
             up.only(WAY_KEYS)?;
             Some(Uplink {
-                capacity: capacity(&mut up)?,
+                capacity: capacity(&mut up, &|name| Some(&named(name)?.up.as_ref()?.capacity))?,
                 buffer: buffer(&mut up)?,
                 discipline: choice(&mut up, "discipline", &|choice| names.discipline(choice))?,
             })
@@ -213,7 +222,8 @@ fn link(mut section: Section<'_>, name: String, names: &dyn Names) -> Result<Lin
     };
     Ok(Link {
         name,
-        capacity: capacity(&mut section)?,
+        follow: follow(&mut section, before, names)?,
+        capacity: capacity(&mut section, &|name| Some(&named(name)?.capacity))?,
         buffer: buffer(&mut section)?,
         discipline: choice(&mut section, "discipline", &|choice| {
             names.discipline(choice)
@@ -221,6 +231,31 @@ fn link(mut section: Section<'_>, name: String, names: &dyn Names) -> Result<Lin
         up,
         wire: section.declared(Wire::SPECS, Wire::parse)?,
     })
+}
+
+/// What follows the link's rate, and what answers its pings.
+fn follow(section: &mut Section<'_>, before: &[Link], names: &dyn Names) -> Result<Option<Follow>> {
+    let text = section.text("autorate")?;
+    let controller = text.map(|text| told::controller(&text, before, names));
+    let controller = controller.transpose()?;
+    let reflectors = section.table("reflectors")?;
+    let Some(controller) = controller else {
+        return match reflectors {
+            None => Ok(None),
+            Some(table) => {
+                let help = "write autorate = \"NAME\", or leave the table out";
+                Err(table.error("nothing pings these reflectors", help))
+            }
+        };
+    };
+    let reflectors = reflectors.map_or_else(
+        || Ok(Reflectors::default()),
+        |table| table.declared(Reflectors::SPECS, Reflectors::parse),
+    )?;
+    Ok(Some(Follow {
+        controller,
+        reflectors,
+    }))
 }
 
 fn disciplines(root: &mut Section<'_>, names: &dyn Names) -> Result<Vec<Choice>> {

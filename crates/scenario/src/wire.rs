@@ -20,6 +20,9 @@ units::params! {
         delay: Duration = "0s", range "0s".."60s", source "ours";
         /// Largest extra delay of a packet behind the link; packets stay in order.
         jitter: Duration = "0s", range "0s".."60s", source "ours";
+        /// Longest time between two moments at which the wire delivers, all that came since: a radio's
+        /// grants or aggregates. Packets stay in order.
+        grants: Duration = "0s", range "0s".."1s", source "ours";
         /// Share of packets that the wire loses, in each direction.
         loss: Share = "0", source "ours";
         /// Average number of consecutive packets that are lost; 1 for independent losses. Longer

@@ -33,6 +33,8 @@ pub enum Kind {
     Start,
     /// The traffic entry with this small number takes another path: that of this number.
     Move,
+    /// The controllers of followed links are asked.
+    Follow,
 }
 
 impl Due {
@@ -65,7 +67,8 @@ impl Due {
             5 => Kind::Timer,
             6 => Kind::App,
             7 => Kind::Start,
-            _ => Kind::Move,
+            8 => Kind::Move,
+            _ => Kind::Follow,
         }
     }
 

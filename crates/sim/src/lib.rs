@@ -11,6 +11,7 @@ mod agenda;
 mod below;
 mod ends;
 mod flights;
+mod follow;
 mod network;
 mod pairs;
 mod ring;
@@ -31,6 +32,8 @@ pub struct Simulator {
     pub disciplines: qdisc::Registry<u32>,
     /// Known controls.
     pub controls: cca::Registry,
+    /// Known controllers of links' rates.
+    pub autorates: autorate::Registry,
     /// Known workloads.
     pub workloads: workload::Registry,
     /// Known metrics.
@@ -42,6 +45,7 @@ impl Default for Simulator {
         Simulator {
             disciplines: qdisc::Registry::builtin(),
             controls: cca::Registry::builtin(),
+            autorates: autorate::Registry::builtin(),
             workloads: workload::Registry::builtin(),
             metrics: measure::metric::Registry::builtin(),
         }
@@ -76,6 +80,10 @@ impl Names for Simulator {
 
     fn control(&self, choice: &Choice) -> Result<(), Refusal> {
         self.judge_control(choice)
+    }
+
+    fn autorate(&self, choice: &Choice) -> Result<(), Refusal> {
+        self.autorates.build(choice).map(drop)
     }
 
     fn metric(&self, name: &str) -> Result<(), Refusal> {
@@ -115,6 +123,12 @@ impl Engine for Simulator {
                 refuse("disciplines".to_owned(), refusal);
             }
         }
+        for link in &scenario.links {
+            let follow = link.follow.as_ref();
+            if let Some(Err(refusal)) = follow.map(|follow| self.autorate(&follow.controller)) {
+                refuse(format!("link.{}.autorate", link.name), refusal);
+            }
+        }
         for traffic in &scenario.traffic {
             let Some(choice) = &traffic.control else {
                 continue;
@@ -139,11 +153,36 @@ impl Engine for Simulator {
         if let Some(unsupported) = self.check(scenario).into_iter().next() {
             return Err(unsupported.into());
         }
+        let followed = follow::followers(&self.autorates, scenario, seed);
+        let followed = followed.map_err(|refusal| EngineError {
+            entry: "link.autorate".to_owned(),
+            refusal,
+        })?;
+        match followed {
+            None => self.play(scenario, discipline, seed, None, sink),
+            Some((scenario, followers)) => {
+                let mut watch = follow::Watch::new(followers.clone(), sink);
+                self.play(&scenario, discipline, seed, Some(followers), &mut watch)
+            }
+        }
+    }
+}
+
+impl Simulator {
+    /// Runs a scenario that was checked.
+    fn play(
+        &self,
+        scenario: &Scenario,
+        discipline: &Choice,
+        seed: u64,
+        followers: Option<follow::Shared>,
+        sink: &mut dyn Sink,
+    ) -> Result<Vec<BuiltLink>, EngineError> {
         let built = measure::build::links(&self.disciplines, scenario, discipline, seed)?;
         let network = Network::new(built.links, scenario.small_queues, sink);
         let ends = Ends::new(network, scenario, &self.controls, seed);
         let end = Instant::ZERO + scenario.duration;
-        let mut world = World::new(ends, scenario, seed);
+        let mut world = World::new(ends, scenario, followers, seed);
         world.run(scenario, seed, end);
         let mut described = built.described;
         for (link, described) in world.links().iter().zip(&mut described) {

@@ -4,7 +4,8 @@ use crate::agenda::{Agenda, Due, Kind, LaneId, Noted};
 use crate::below::Below;
 use crate::flights::{Flight, Flights};
 use crate::pairs::Pairs;
-use link::{Jitter, Link};
+use autorate::Decision;
+use link::{Capacity, Jitter, Link};
 use measure::{Event, LinkId, MediaContent, MediaPart, PacketId, Sink};
 use qdisc::{Class, DropReason, FlowId, Hosts, Label, Observer, Packet};
 use std::collections::BTreeMap;
@@ -297,6 +298,15 @@ impl<'a> Network<'a> {
     pub fn sent(&mut self, now: Instant, link: u16) {
         self.links[usize::from(link)].sent();
         self.start(now, link);
+    }
+
+    /// The rate of a link is another, or for another reason; `moved` says whether it is another.
+    pub fn rate(&mut self, now: Instant, link: LinkId, decision: Decision, moved: bool) {
+        if moved {
+            let capacity = Capacity::Constant(decision.rate);
+            self.links[usize::from(link.0)].set_capacity(capacity);
+        }
+        self.sink.event(now, &Event::Rated { link, decision });
     }
 
     /// A queue that had held its packets back is asked again.

@@ -1,6 +1,7 @@
 //! The loop: due events happen, and the parts concerned react until all is quiet.
 
 use crate::agenda::{Due, Kind};
+use crate::follow;
 use crate::sockets::Ends;
 use scenario::Scenario;
 use transport::endpoint::EndEvent;
@@ -12,6 +13,8 @@ use workload::driver::{End, Entry, TimerId};
 pub struct World<'a> {
     driver: Driver,
     sockets: Ends<'a>,
+    /// The links whose rate is followed, if there are some.
+    followers: Option<follow::Shared>,
 }
 
 /// The traffic of `scenario`, as the driver of applications needs it.
@@ -29,10 +32,16 @@ fn entries(scenario: &Scenario) -> Vec<Entry> {
 
 impl<'a> World<'a> {
     /// A world before the first event.
-    pub fn new(sockets: Ends<'a>, scenario: &Scenario, seed: u64) -> Self {
+    pub fn new(
+        sockets: Ends<'a>,
+        scenario: &Scenario,
+        followers: Option<follow::Shared>,
+        seed: u64,
+    ) -> Self {
         World {
             driver: Driver::new(entries(scenario), seed),
             sockets,
+            followers,
         }
     }
 
@@ -55,6 +64,7 @@ impl<'a> World<'a> {
         for (at, due) in self.sockets.moves() {
             self.sockets.network.agenda.push(at, due);
         }
+        self.follow(Instant::ZERO);
         while let Some((now, due)) = self.sockets.network.agenda.pop_until(end) {
             let mut next = self.happen(now, due);
             // Ends with less on their own computer than before go first.
@@ -99,9 +109,25 @@ impl<'a> World<'a> {
                 let Ok(()) = self.driver.start(now, due.small(), &mut self.sockets);
             }
             Kind::Move => self.sockets.take_path(due.small(), due.number() as u16),
+            Kind::Follow => self.follow(now),
             Kind::Nothing => {}
         }
         None
+    }
+
+    /// Sets the rates of followed links, and notes when to do so again.
+    #[cold]
+    fn follow(&mut self, now: Instant) {
+        let Some(followers) = &self.followers else {
+            return;
+        };
+        let network = &mut self.sockets.network;
+        let decided = followers.borrow_mut().decide(now);
+        for (link, decision, moved) in decided {
+            network.rate(now, link, decision, moved);
+        }
+        let next = Due::new(Kind::Follow, 0, 0);
+        network.agenda.push(now + follow::BEAT, next);
     }
 
     /// A timer of the end point with this number, unless it was its predecessor's.

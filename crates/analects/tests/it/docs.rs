@@ -9,9 +9,10 @@ use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
 /// Generated pages, and their generators.
-const GENERATED: [(&str, &str); 4] = [
+const GENERATED: [(&str, &str); 5] = [
     ("disciplines.md", "disciplines"),
     ("controls.md", "controls"),
+    ("autorate.md", "autorate"),
     ("traffic.md", "traffic"),
     ("metrics.md", "metrics"),
 ];

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// From the ground up: a crate depends on crates of lower floors only.
 const FLOORS: [&[&str]; 10] = [
     &["units"],
-    &["qdisc", "cca"],
+    &["qdisc", "cca", "autorate"],
     &[
         "transport",
         "workload",

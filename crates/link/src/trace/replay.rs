@@ -18,6 +18,37 @@ impl Trace {
             .then(|| Trace::samples_at(starts.collect(), self.rates.clone(), period))
     }
 
+    /// The same, so much later: it begins with its end. None if the lines are not rates.
+    pub fn later(&self, late: Duration) -> Option<Trace> {
+        let shift = late.as_nanos() % self.period;
+        let moved = self
+            .starts
+            .iter()
+            .map(|start| (start + shift) % self.period);
+        let mut pieces: Vec<(u64, Rate)> = moved.zip(self.rates.iter().copied()).collect();
+        pieces.sort_unstable_by_key(|(start, _)| *start);
+        let (first, rate) = (pieces.first()?.0, pieces.last()?.1);
+        if first > 0 {
+            pieces.insert(0, (0, rate));
+        }
+        let (starts, rates) = pieces.into_iter().unzip();
+        self.sampled
+            .then(|| Trace::samples_at(starts, rates, self.period))
+    }
+
+    /// The rate below which it is for the share `below` of the time, from 0 to 1.
+    pub fn quantile(&self, below: f64) -> Rate {
+        let mut pieces: Vec<(Rate, Duration)> = self.pieces().collect();
+        pieces.sort_unstable_by_key(|(rate, _)| *rate);
+        let mut left = self.period as f64 * below;
+        let found = pieces.iter().find(|(_, hold)| {
+            left -= hold.as_nanos() as f64;
+            left <= 0.0
+        });
+        let found = found.or(pieces.last());
+        found.map(|(rate, _)| *rate).unwrap_or_default()
+    }
+
     /// All rates `factor` times as high.
     #[must_use]
     pub fn scaled(&self, factor: f64) -> Trace {
@@ -53,6 +84,30 @@ mod tests {
         let later = Instant::ZERO + Duration::from_millis(1_100);
         assert_eq!(lines.rate_at(later), lines.rate_at(Instant::ZERO + LINE));
         assert!(Trace::parse("1\n2\n").unwrap().by_line().is_none());
+    }
+
+    #[test]
+    fn a_later_trace_begins_with_its_end() {
+        let trace = Trace::parse("0 20\n0.1 1\n0.9 30\n1.1 10\n").unwrap();
+        let late = trace.later(Duration::from_millis(250)).unwrap();
+        for ms in 0..trace.period().as_millis() {
+            let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+            let before = trace.period().as_millis() + ms - 250;
+            assert_eq!(late.rate_at(at(ms)), trace.rate_at(at(before)), "{ms}");
+        }
+        assert_eq!(late.nominal(), trace.nominal());
+        assert!(Trace::parse("1\n2\n").unwrap().later(LINE).is_none());
+    }
+
+    #[test]
+    fn quantiles_are_of_time() {
+        // 0.8 s of 1, 0.2 s of 10, 0.1 s of 20 and 0.2 s of 30 Mbit/s.
+        let trace = Trace::parse("0 20\n0.1 1\n0.9 30\n1.1 10\n").unwrap();
+        let at = |below| trace.quantile(below).as_bits() / 1_000_000;
+        assert_eq!(
+            (at(0.0), at(0.5), at(0.7), at(0.8), at(1.0)),
+            (1, 1, 10, 20, 30)
+        );
     }
 
     #[test]

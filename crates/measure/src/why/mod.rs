@@ -259,6 +259,7 @@ impl Sink for Explainer {
             Event::Marked { .. }
             | Event::Moved { .. }
             | Event::Noticed { .. }
+            | Event::Rated { .. }
             | Event::Media { .. } => {}
         }
     }

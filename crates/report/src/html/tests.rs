@@ -73,6 +73,7 @@ fn result(discipline: &str, seed: u64, wait: f64, drawn: bool) -> RunResult {
         text: "unlimited, or not complete when the run ended".to_owned(),
     };
     RunResult {
+        rates: Vec::new(),
         discipline: discipline.to_owned(),
         seed,
         variant: [("trace".to_owned(), "a <b>.txt".to_owned())].into(),
@@ -200,6 +201,7 @@ fn series(classes: bool, wait: f64) -> Series {
         .map(|bin| Some((waited(bin), waited(bin) * 2.0)))
         .collect();
     Series {
+        rates: Vec::new(),
         flows: ["call".to_owned()]
             .into_iter()
             .chain(names)

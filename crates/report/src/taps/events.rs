@@ -27,6 +27,7 @@ use workload::{Event as Application, TrafficId};
 /// | `delivered` | `flow`, `bytes` of its application that arrived, in order |
 /// | `flow_done`, `flow_ended` | `flow` |
 /// | `noticed` | `flow`; `notice` of its congestion control: `fair`, `shared` or `unknown`, a new verdict on the path; `reduced` or `congested`, a smaller window because of fair queuing, or of a loss or mark |
+/// | `rated` | `link`, whose rate is followed; `rate_bps`, bit/s; `reason`, its name, and `why`, in words; `told_by`: what it was told by |
 /// | `frame_sent`, `frame_arrived`, `frame_shown`, `frame_lost` | `traffic`; `frame`, its number, from 0 |
 /// | `audio_sent` | `traffic`; `frame`, the number of the 20 ms, from 0; `bytes` |
 /// | `audio_arrived` | `traffic`, `frame` |
@@ -70,6 +71,13 @@ enum What<'a> {
         flow: u32,
         from: Option<u8>,
         to: u8,
+    },
+    Rated {
+        link: &'a str,
+        rate_bps: u64,
+        reason: &'static str,
+        why: String,
+        told_by: String,
     },
     FlowStarted {
         flow: u32,
@@ -209,6 +217,13 @@ fn what<'a>(parties: &'a Parties<'_>, event: Event) -> Option<What<'a>> {
         Event::Noticed { flow, notice } => What::Noticed {
             flow: flow.0,
             notice: notice.name(),
+        },
+        Event::Rated { link, decision } => What::Rated {
+            link: parties.link(link),
+            rate_bps: decision.rate.as_bits(),
+            reason: decision.why.name(),
+            why: decision.why.to_string(),
+            told_by: decision.told.to_string(),
         },
         Event::Traffic(event) => application(parties, event),
     })

@@ -222,6 +222,7 @@ impl<W: Write> Sink for PacketLog<'_, W> {
             }
             Event::Moved { .. }
             | Event::Noticed { .. }
+            | Event::Rated { .. }
             | Event::Sent { .. }
             | Event::Arrived { .. }
             | Event::Media { .. } => {}

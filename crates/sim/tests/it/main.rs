@@ -4,6 +4,7 @@ mod by_hand;
 mod common;
 mod conference;
 mod establishment;
+mod follow;
 mod hosts;
 mod isolation;
 mod limits;

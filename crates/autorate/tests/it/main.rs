@@ -1,0 +1,6 @@
+//! Controllers on simple lines.
+
+mod any;
+mod cake;
+mod drain;
+mod line;
