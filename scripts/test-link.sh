@@ -513,7 +513,7 @@ for preset in dsl docsis lte wifi starlink; do
 done
 printf 'link = { rate = "5mbit" }\nlnik = 1\n' >"$work/wrong.toml"
 for bad in "$work/wrong.toml" "$work/line.toml --set link.jiter=1ms" "$work/line.toml --set traffic.bulk.count=2" "--preset dls" \
-    "$work/line.toml --preset dsl" "$work/line.toml --set link.trace=/no/such"; do
+    "$work/line.toml --preset dsl" "$work/line.toml --set link.autorate=drain" "$work/line.toml --set link.trace=/no/such"; do
     # shellcheck disable=SC2086 # words
     if link $bad -- true; then fail "$bad is taken"; fi
 done

@@ -47,6 +47,13 @@ impl Declared {
                 "put one into another: analects link A.toml -- analects link B.toml -- COMMAND";
             return Err(Refused::new(&message, help));
         };
+        if link.follow.is_some() {
+            let message = format!(
+                "{}: link.autorate: a rate is followed in the simulator only",
+                document.file
+            );
+            return Err(Refused::new(&message, "leave it out, or write the rate"));
+        }
         let discipline = discipline(args, &document)?;
         Declared::built(link, rtt, &discipline)
     }
