@@ -160,7 +160,7 @@ bench: setup
 	sh scripts/bench.sh $(if $(SHORT),--short)
 
 # Three hundred random attacks under which mencius might serve somebody worse than cake does, and cake beside itself
-# as the zero; every commit has forty. MINIMISE=1 finds the simplest attack that is as bad.
+# as the zero; every commit has forty. MINIMISE=1 finds the simplest attack that is as bad. In no gate: it has not ended yet.
 .PHONY: attacks
 attacks: setup
 	ANALECTS_ATTACKS=300 $(if $(MINIMISE),ANALECTS_MINIMISE=1) \

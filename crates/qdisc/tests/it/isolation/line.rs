@@ -13,7 +13,7 @@ const SECOND: u64 = 1000 * MS;
 /// Packets of a download that wait, always.
 const WINDOW: u32 = 40;
 /// From when on what comes is counted: every flow that can be established is by then.
-const COUNTED: u64 = 3 * SECOND;
+pub const COUNTED: u64 = 3 * SECOND;
 /// When the attack begins.
 const ATTACKED: u64 = SECOND;
 /// An attack has so many packets a second of each kind at most, so that a run takes a moment.
@@ -114,6 +114,8 @@ pub struct Line<'a> {
     free: u64,
     number: u32,
     born: u32,
+    /// What comes from then on is counted.
+    counted: u64,
     /// Of each host.
     got: Vec<Got>,
     /// In the format of `kernel/test/trace_mencius.h`.
@@ -180,6 +182,7 @@ impl<'a> Line<'a> {
             free: 0,
             number: 0,
             born: 0,
+            counted: COUNTED,
             got: vec![Got::default(); 128],
             operations,
         };
@@ -360,7 +363,7 @@ impl<'a> Line<'a> {
             let (packets, bytes) = (waits.packets, waits.bytes);
             writeln!(self.log.lines, "tx {number} {waited} {packets} {bytes}").unwrap();
         }
-        if now >= COUNTED {
+        if now >= self.counted {
             let got = &mut self.got[usize::from(packet.band)];
             got.bytes += u64::from(packet.len);
             if u32::from(packet.band) < DOWNLOADS {
@@ -373,8 +376,9 @@ impl<'a> Line<'a> {
         self.free = now + u64::from(packet.len) * SECOND / bytes_a_second(self.attack) / faster;
     }
 
-    /// What everybody gets until `end`.
-    pub fn run(mut self, end: u64) -> Outcome {
+    /// What everybody gets from `counted` until `end`.
+    pub fn run(mut self, counted: u64, end: u64) -> Outcome {
+        self.counted = counted;
         let mut now = 0;
         self.refill(now);
         while now < end {
@@ -401,7 +405,7 @@ impl<'a> Line<'a> {
         let share = bytes_a_second(self.attack) / hosts(self.attack);
         Outcome {
             got: self.got,
-            due: (downloads * share * (end - COUNTED) / SECOND).max(1),
+            due: (downloads * share * (end - counted) / SECOND).max(1),
             operations: self.operations.unwrap_or_default() + "end\n",
             decisions,
         }

@@ -5,7 +5,7 @@
 //! `ANALECTS_MINIMISE=1` finds the simplest that is as bad.
 
 use super::attack::Attack;
-use super::line::{CALL, Line, Outcome, SPARSE};
+use super::line::{CALL, COUNTED, Line, Outcome, SPARSE};
 use crate::kernel_c::harness::number;
 use units::random::Stream;
 
@@ -15,15 +15,20 @@ const LEFT: f64 = 0.95;
 const MS: f64 = 5.0;
 /// Attacks that look bad are repeated with so many seeds.
 const SEEDS: u64 = 10;
-/// Seconds of a run.
-const RUN: u64 = 6;
+/// From when a run is counted, and when it ends.
+const RUN: [u64; 2] = [COUNTED, 6 * SECOND];
+/// The same once every host has spent its favour, which is at most two seconds of its share.
+const SPENT: [u64; 2] = [20 * SECOND, 30 * SECOND];
 
 const CAKE: &str = "cake,flowmode=dual-dsthost";
 
 /// Found by the search, and not mended: twenty computers on 2 Mbit/s, each with 24 flows of small packets that
-/// come a few times a second, so that each is a first packet. These are served in the order in which they
+/// come a few times a second, so that each is a first packet, or with eight of short bursts. These are served in the order in which they
 /// come, whoever's they are, and look-ups wait among them, up to what each host may owe.
-const KNOWN: [[usize; 16]; 1] = [[4, 2, 1, 3, 4, 3, 3, 1, 1, 2, 3, 1, 2, 0, 4, 3]];
+const KNOWN: [[usize; 16]; 2] = [
+    [4, 2, 1, 3, 4, 3, 3, 1, 1, 2, 3, 1, 2, 0, 4, 3],
+    [4, 0, 1, 3, 4, 2, 0, 1, 4, 2, 1, 0, 2, 2, 0, 0],
+];
 
 /// What of a victim is judged.
 #[derive(Debug, Clone, Copy)]
@@ -63,26 +68,33 @@ impl Score {
         matches!(self, Score::CallWait | Score::SparseWait | Score::Names)
     }
 
+    /// Whether it is of a host that stays below its share. A download wants more, and lends turns at first.
+    const fn is_of_victims(self) -> bool {
+        !matches!(self, Score::Downloads)
+    }
+
     /// How far `ours` is from what is allowed beside `other`: below 0 it is worse.
     fn margin(self, ours: f64, other: f64) -> f64 {
         match self.is_wait() {
             true => (other + MS).max(other / LEFT) - ours,
-            false if matches!(self, Score::Downloads) => ours - other.min(1.0) * LEFT,
+            false if !self.is_of_victims() => ours - other.min(1.0) * LEFT,
             false => ours - other * LEFT,
         }
     }
 }
 
 /// What comes of an attack with `judged`, and with cake. Cake is judged beside itself with other seeds.
-fn both(attack: &Attack, judged: &str, seed: u64) -> [Outcome; 2] {
+fn both(attack: &Attack, judged: &str, seed: u64, [from, to]: [u64; 2]) -> [Outcome; 2] {
     let other = if judged == CAKE { seed + SEEDS } else { seed };
     [(judged, seed), (CAKE, other)]
-        .map(|(choice, seed)| Line::new(attack, choice, seed, None).run(RUN * SECOND))
+        .map(|(choice, seed)| Line::new(attack, choice, seed, None).run(from, to))
 }
 
 /// The scores in which the mean of ten is worse, with the interval of the mean below what is allowed.
 fn told(attack: &Attack, judged: &str) -> Vec<(Score, f64, f64)> {
-    let runs: Vec<_> = (0..SEEDS).map(|seed| both(attack, judged, seed)).collect();
+    let runs: Vec<_> = (0..SEEDS)
+        .map(|seed| both(attack, judged, seed, RUN))
+        .collect();
     let worse = SCORES.iter().filter_map(|&score| {
         let margins = runs.iter().map(|[ours, other]| {
             let [ours, other] = [ours, other].map(|outcome| score.of(outcome));
@@ -101,14 +113,21 @@ fn told(attack: &Attack, judged: &str) -> Vec<(Score, f64, f64)> {
             let sum: f64 = runs.iter().map(|run| score.of(&run[which])).sum();
             sum / count
         };
-        (above < 0.0).then(|| (score, mean_of(0), mean_of(1)))
+        let told = above < 0.0 && (score.is_of_victims() || lasts(score, attack, judged));
+        told.then(|| (score, mean_of(0), mean_of(1)))
     });
     worse.collect()
 }
 
+/// Whether it is worse when no host has favour left.
+fn lasts(score: Score, attack: &Attack, judged: &str) -> bool {
+    let [ours, other] = both(attack, judged, 0, SPENT);
+    score.margin(score.of(&ours), score.of(&other)) < 0.0
+}
+
 /// Whether one run looks worse.
 fn looks_bad(attack: &Attack, judged: &str) -> bool {
-    let [ours, other] = both(attack, judged, 0);
+    let [ours, other] = both(attack, judged, 0, RUN);
     SCORES
         .iter()
         .any(|score| score.margin(score.of(&ours), score.of(&other)) < 0.0)
@@ -141,6 +160,18 @@ fn bad_of(attacks: impl Iterator<Item = Attack>, judged: &str) -> usize {
         }
     });
     shown.count()
+}
+
+/// What the search has found and what was mended, or what does not last: each stays harmless.
+const FOUND: [[usize; 16]; 2] = [
+    [2, 2, 0, 2, 1, 4, 0, 1, 0, 1, 1, 2, 1, 0, 4, 0],
+    [3, 0, 1, 2, 4, 2, 3, 0, 1, 1, 2, 3, 0, 1, 3, 0],
+];
+
+#[test]
+fn what_was_found_stays_harmless() {
+    let found = bad_of(FOUND.map(Attack::from).into_iter(), "mencius");
+    assert_eq!(found, 0, "attacks do more harm than under cake");
 }
 
 #[test]
