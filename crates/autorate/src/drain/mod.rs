@@ -110,7 +110,10 @@ impl Drain {
         let wait = self
             .receivers
             .wait(stamps.flow, stamps.value, gone.at, known);
-        up.left_line(now, gone.at + wait, wait, gone.bytes);
+        // A delayed acknowledgement answers the segment after this one, and echoes this (RFC 7323, 4.2):
+        // what the sender let pass between the two is no queue.
+        let queued = (wait - gone.next).max(0.0);
+        up.left_line(now, gone.at + wait, queued, gone.bytes);
     }
 
     /// A packet left the shaper for the line.
