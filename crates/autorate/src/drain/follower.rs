@@ -15,11 +15,9 @@ const KEEP: f64 = 0.85;
 /// A queue is to be empty in about this time, in s; but at least so much of the capacity is used.
 const EMPTY: f64 = 0.6;
 const DEEPEST: f64 = 0.5;
-/// How fast the rate grows, as parts a second: back to what is known to be carried; and beyond that, at
-/// most.
-const BACK: f64 = 4.0;
+/// How fast the rate grows, as parts a second: back to what is known to be carried, and beyond that.
+const BACK: f64 = 1.5;
 const BEYOND: f64 = 0.1;
-const MOST: f64 = 1.5;
 /// Growth beyond what is known is faster the longer there is no queue: so many times after `SOON` s.
 const FASTER: f64 = 3.0;
 const SOON: f64 = 2.0;
@@ -51,10 +49,6 @@ pub struct Follower {
     last_ping: f64,
     busy: Busy,
     memory: Memory,
-    /// The rate while there was no queue last, bit/s.
-    free: f64,
-    /// There was a queue when the rate was last decided.
-    queued: bool,
     /// For how long the rate was used without a queue, in s.
     clear: f64,
     asked: f64,
@@ -77,8 +71,6 @@ impl Follower {
             last_ping: f64::NEG_INFINITY,
             busy: Busy::default(),
             memory: Memory::new(favour.remembered()),
-            free: start.as_bits() as f64,
-            queued: false,
             clear: 0.0,
             asked: 0.0,
             sampled: 0.0,
@@ -119,7 +111,7 @@ impl Follower {
         // An outage is over: it was that slow for as long.
         let slots = (span / SLOT) as usize;
         for _ in 0..slots.min(MOST_SLOTS) {
-            self.memory.add(self.drain(bytes * 8.0 / span));
+            self.memory.add(Sample::Exactly(bytes * 8.0 / span));
         }
     }
 
@@ -179,7 +171,7 @@ impl Follower {
         self.sampled = at;
         let Some(wait) = wait else { return };
         match capacity {
-            Some(capacity) if wait > QUEUE => self.memory.add(self.drain(capacity)),
+            Some(capacity) if wait > QUEUE => self.memory.add(Sample::Exactly(capacity)),
             _ if wait <= QUEUE && used > TELLS => {
                 self.memory.add(Sample::AtLeast(used * self.rate));
             }
@@ -188,22 +180,9 @@ impl Follower {
         self.usual = self.memory.quantile(self.below);
     }
 
-    /// What a queue that drains at `capacity` says. If the line carries more than the rate was, the queue
-    /// is what a dip left: the line is not in one now, and such moments are not like others.
-    fn drain(&self, capacity: f64) -> Sample {
-        match capacity < self.free {
-            true => Sample::Exactly(capacity),
-            false => Sample::AtLeast(capacity),
-        }
-    }
-
     /// There is a queue.
     fn fall(&mut self, step: f64, wait: f64, capacity: Option<f64>) {
-        // A queue begins. As long as dips are rarer than they may be, they do not set growth back to its
-        // start: on a line with a dip every second it would never begin.
-        if !core::mem::replace(&mut self.queued, true) {
-            self.clear *= if self.usual.is_none() { 0.5 } else { 0.0 };
-        }
+        self.clear = 0.0;
         self.why = Why::Queue {
             wait: Duration::from_secs_f64(wait),
             capacity: capacity.map(rate_of),
@@ -221,7 +200,6 @@ impl Follower {
 
     /// There is no queue, and `used` of the rate is.
     fn rise(&mut self, step: f64, used: f64) {
-        self.queued = false;
         let is_used = used > USED;
         if is_used {
             self.clear += step;
@@ -242,7 +220,7 @@ impl Follower {
             };
         } else if is_used {
             let longer = self.clear / SOON;
-            let faster = (BEYOND * (1.0 + FASTER * longer * longer)).min(MOST);
+            let faster = (BEYOND * (1.0 + FASTER * longer * longer)).min(BACK);
             self.rate *= libm::exp(faster * step);
             self.why = Why::More {
                 carried: rate_of(used * self.rate),
@@ -250,7 +228,6 @@ impl Follower {
         } else {
             self.why = Why::Idle;
         }
-        self.free = self.rate;
     }
 }
 

@@ -28,6 +28,8 @@ pub struct Gone {
     pub at: f64,
     /// Its bytes, and those of all that went before it.
     pub bytes: u32,
+    /// How much later the connection's next segment went, in s; 0 if there is none yet.
+    pub next: f64,
 }
 
 impl Default for Left {
@@ -60,7 +62,11 @@ impl Left {
         self.records.push_back(Record {
             flow: stamps.flow,
             value: stamps.value,
-            gone: Gone { at: now, bytes },
+            gone: Gone {
+                at: now,
+                bytes,
+                next: 0.0,
+            },
         });
     }
 
@@ -74,7 +80,9 @@ impl Left {
             bytes = bytes.saturating_add(record.gone.bytes);
             at = record.gone.at;
         }
-        Some(Gone { at, bytes })
+        let next = self.records.iter().find(|record| record.flow == flow);
+        let next = next.map_or(0.0, |record| record.gone.at - at);
+        Some(Gone { at, bytes, next })
     }
 }
 
@@ -100,10 +108,14 @@ mod tests {
             gone,
             Gone {
                 at: 1.2,
-                bytes: 3500
+                bytes: 3500,
+                next: 0.0
             }
         );
         assert_eq!(left.acknowledged(1, 10), None);
-        assert_eq!(left.acknowledged(1, 11).unwrap().bytes, 1000);
+        left.went(1.5, stamps(1, 12), 1000);
+        let gone = left.acknowledged(1, 11).unwrap();
+        assert_eq!(gone.bytes, 1000);
+        assert!((gone.next - 0.2).abs() < 1e-9);
     }
 }

@@ -101,18 +101,10 @@ impl Memory {
         None
     }
 
-    /// What was carried or measured for a tenth of the time; 0 if nothing is known. Not the most of all:
-    /// a few gaps may be wrong.
+    /// The most that passed without a queue, or that a queue told; 0 if nothing is known.
     pub fn carried(&self) -> f64 {
-        let mut left = (self.samples.len() * 9).div_ceil(10);
-        for bin in 0..BINS {
-            let here = usize::from(self.exact[bin]) + usize::from(self.at_least[bin]);
-            left = left.saturating_sub(here);
-            if left == 0 && here > 0 {
-                return value(bin);
-            }
-        }
-        0.0
+        let some = |bin: &usize| self.exact[*bin] > 0 || self.at_least[*bin] > 0;
+        (0..BINS).rev().find(some).map_or(0.0, value)
     }
 }
 

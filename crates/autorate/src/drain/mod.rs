@@ -31,7 +31,7 @@ units::params! {
     /// Parameters of `drain`.
     pub struct DrainParams {
         /// What to spare where both cannot be: `calls`, `both` or `downloads`. The rate stays below what
-        /// the line carries for nine, three or two quarters of the time.
+        /// the line carries for nine tenths, three quarters or half of the time.
         favour: Favour = "both", source "ours";
         /// Rate in both directions until something is known.
         start: Rate = "10mbit", range "10kbit".."1000gbit", source "ours";
@@ -48,7 +48,8 @@ pub const ENTRY: Entry = Entry {
         of the time, and under load slowly beyond, faster the longer it is clear.\n\nPings count only \
         where no TCP with time stamps passes, as with QUIC alone: it is then nearly blind to short dips. \
         It does not see a policer, which has no queue. Behind a modem no rate spares a call when the line \
-        falls to less than a quarter within a round trip: the bytes are under way.",
+        falls to less than a quarter within a round trip: the bytes are under way. On a line with a high \
+        plateau and deep dips every second or two it stays far below the plateau.",
     source: "ours",
     params: DrainParams::SPECS,
     build: |settings| Ok(Box::new(Drain::new(&DrainParams::parse(settings)?))),
@@ -109,7 +110,10 @@ impl Drain {
         let wait = self
             .receivers
             .wait(stamps.flow, stamps.value, gone.at, known);
-        up.left_line(now, gone.at + wait, wait, gone.bytes);
+        // A delayed acknowledgement answers the segment after this one, and echoes this (RFC 7323, 4.2):
+        // what the sender let pass between the two is no queue.
+        let queued = (wait - gone.next).max(0.0);
+        up.left_line(now, gone.at + wait, queued, gone.bytes);
     }
 
     /// A packet left the shaper for the line.

@@ -173,3 +173,15 @@ fn what_is_wrong_is_refused() {
     let key = refused("autorate = \"constant\"\nreflectors = { los = 0.5 }");
     assert!(key.contains("did you mean loss"), "{key}");
 }
+
+/// Both ways over real transports: neither stuck at the least rate nor with the modem's queue full.
+#[test]
+fn drain_finds_a_constant_line_both_ways() {
+    let text = scenario(r#"autorate = "drain""#);
+    let down = result(&text);
+    assert!(goodput(&down) > 14.0, "{}", goodput(&down));
+    assert!(p95(&down, "modem") < 60.0, "{}", p95(&down, "modem"));
+    let up = result(&text.replace("count = 2", "count = 2\ndirection = \"up\""));
+    assert!(goodput(&up) > 3.0, "{}", goodput(&up));
+    assert!(p95(&up, "modem-up") < 60.0, "{}", p95(&up, "modem-up"));
+}
