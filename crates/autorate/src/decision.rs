@@ -32,12 +32,17 @@ pub enum Why {
     Set,
     /// Nothing is known yet.
     Start,
+    /// Packets wait in the line, and what it carries meanwhile could not be measured.
+    Waits {
+        /// How long they wait.
+        wait: Duration,
+    },
     /// Packets wait in the line.
     Queue {
         /// How long they wait.
         wait: Duration,
-        /// What the line carries meanwhile, if that could be measured.
-        capacity: Option<Rate>,
+        /// What the line carries meanwhile.
+        capacity: Rate,
     },
     /// There is no queue, and the rate returns to what the line usually carries.
     Usual {
@@ -70,7 +75,7 @@ impl Why {
         match self {
             Why::Set => "set",
             Why::Start => "start",
-            Why::Queue { .. } => "queue",
+            Why::Queue { .. } | Why::Waits { .. } => "queue",
             Why::Usual { .. } => "usual",
             Why::More { .. } => "more",
             Why::Idle => "idle",
@@ -87,19 +92,15 @@ impl fmt::Display for Why {
         match self {
             Why::Set => f.write_str("it is set"),
             Why::Start => f.write_str("nothing is known of the line yet"),
-            Why::Queue {
-                wait,
-                capacity: Some(capacity),
-            } => write!(
+            Why::Queue { wait, capacity } => write!(
                 f,
                 "packets wait {:.0} ms in the line, which carries {:.1} Mbit/s",
                 wait.as_millis_f64(),
                 capacity.as_mbit_f64()
             ),
-            Why::Queue {
-                wait,
-                capacity: None,
-            } => write!(f, "packets wait {:.0} ms in the line", wait.as_millis_f64()),
+            Why::Waits { wait } => {
+                write!(f, "packets wait {:.0} ms in the line", wait.as_millis_f64())
+            }
             Why::Usual { usual } => write!(
                 f,
                 "no queue: the line usually carries {:.1} Mbit/s",

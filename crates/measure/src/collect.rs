@@ -163,6 +163,13 @@ impl Collector {
         }
     }
 
+    #[cold]
+    #[inline(never)]
+    fn rated(&mut self, now: Instant, link: LinkId, decision: autorate::Decision) {
+        let keep = self.lines.is_some();
+        self.rates.rated(now, self.from, link, decision, keep);
+    }
+
     fn moved(&mut self, now: Instant, link: LinkId, flow: FlowId, event: &Event) {
         let Event::Moved { from, to, .. } = *event else {
             return;
@@ -506,10 +513,7 @@ impl Sink for Collector {
                 }
             }
             Event::Moved { link, flow, .. } => self.moved(now, link, flow, event),
-            Event::Rated { link, decision } => {
-                let keep = self.lines.is_some();
-                self.rates.rated(now, self.from, link, decision, keep);
-            }
+            Event::Rated { link, decision } => self.rated(now, link, decision),
             // For meters, and for the question why calls stall.
             Event::Noticed { .. }
             | Event::Sent { .. }

@@ -117,6 +117,7 @@ impl<'a> World<'a> {
 
     /// Sets the rates of followed links, and notes when to do so again.
     #[cold]
+    #[inline(never)]
     fn follow(&mut self, now: Instant) {
         let Some(followers) = &self.followers else {
             return;

@@ -183,11 +183,15 @@ impl Follower {
     /// There is a queue.
     fn fall(&mut self, step: f64, wait: f64, capacity: Option<f64>) {
         self.clear = 0.0;
-        self.why = Why::Queue {
-            wait: Duration::from_secs_f64(wait),
-            capacity: capacity.map(rate_of),
+        let waits = Duration::from_secs_f64(wait);
+        let Some(capacity) = capacity else {
+            self.why = Why::Waits { wait: waits };
+            return;
         };
-        let Some(capacity) = capacity else { return };
+        self.why = Why::Queue {
+            wait: waits,
+            capacity: rate_of(capacity),
+        };
         let usual = self.usual.unwrap_or(f64::INFINITY);
         let keep = (KEEP - (wait - QUEUE) / EMPTY).max(DEEPEST);
         let to = (keep * capacity).min(KEEP * usual);
