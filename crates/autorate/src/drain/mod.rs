@@ -49,7 +49,8 @@ pub const ENTRY: Entry = Entry {
         where no TCP with time stamps passes, as with QUIC alone: it is then nearly blind to short dips. \
         It does not see a policer, which has no queue. Behind a modem no rate spares a call when the line \
         falls to less than a quarter within a round trip: the bytes are under way. On a line with a high \
-        plateau and deep dips every second or two it stays far below the plateau.",
+        plateau and deep dips every second or two it stays far below the plateau. Away \
+        from the home it is not good yet: a call that goes up stalls more than under a cake-autorate that is told the line.",
     source: "ours",
     params: DrainParams::SPECS,
     build: |settings| Ok(Box::new(Drain::new(&DrainParams::parse(settings)?))),
