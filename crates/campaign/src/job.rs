@@ -36,8 +36,8 @@ pub const FORMAT: u32 = 1;
 
 /// Bytes of a key.
 const BYTES: usize = 16;
-/// The prefixes of the names of sources and traces that are not in files.
-const MADE: [&str; 2] = ["generated", "document:"];
+/// The prefixes of the names of sources and traces that are not in files of their own.
+const MADE: [&str; 3] = ["generated", "document:", OF_LINK];
 
 /// A listener to a run, such as a file that it is written to.
 pub trait Listener: fmt::Debug + Send + Sync {
@@ -228,8 +228,6 @@ fn scenario_content(written: &Value, hashes: &mut Hashes) -> Result<Value, Error
         }
     }
     each_file(&mut scenario, &mut |key, name| match key {
-        // The trace of another link, which is in the key.
-        "trace" if name.starts_with(OF_LINK) => Ok(Value::String(name.to_owned())),
         "trace" => Ok(json!({ "blake3": hashes.of(Path::new(name))? })),
         _ => {
             let files = files::expand(name).map_err(|reason| {
