@@ -1,7 +1,6 @@
 //! Engines by name.
 
 #[cfg(feature = "host")]
-#[path = "engines/real.rs"]
 mod real;
 
 use crate::cli::{Clock, EngineArgs, LinuxArgs};
