@@ -16,7 +16,16 @@ MOST = --workspace --exclude rtc --exclude analects-python
 
 .PHONY: demo test test-kernel-sanitizers bench bench-kernel reference reproduction lint fuzz man deb test-deb test-tc cross setup clean
 
-# Of the tests' profile, and without what needs this host's network: seen at once, and `make test` shares it.
+# The targets, each with the first sentence of the comment above it.
+.PHONY: help
+help:
+	@awk '/^# /{if (!said) said = substr($$0, 3); else said = said " " substr($$0, 3); next} \
+	    /^\.PHONY|^export|^[A-Z]+ .?=/{next} \
+	    /^[a-z][a-z0-9-]*:/{split($$1, name, ":"); if (said != "" && !(name[1] in seen)) { \
+	        sub(/(: |; |\. ).*/, "", said); printf "%-24s %s\n", name[1], said; seen[name[1]] } } \
+	    {said = ""}' Makefile python/targets.mk
+
+# Two tables and a report of what queues do to a household. Of the tests' profile, and without what needs this host's network: seen at once, and `make test` shares it.
 demo: setup
 	@echo "Building what compares disciplines, for a minute or two. (It leaves out the commands for this host's network:"
 	@echo "link, gateway, pace, tc, probe, browser. The installed program has them, and is twice as fast.)"
@@ -29,9 +38,11 @@ demo: setup
 	    --columns stall,call_rate,fct
 	@echo "The plots of the evening are in report.html."
 
+# All tests that need no root, kernel or browser; style and documentation before.
 test: setup lint
 	$(CARGO) test $(MOST) --locked
 
+# Format, clippy and rustdoc.
 lint:
 	$(CARGO) fmt --all -- --check
 	$(CARGO) clippy $(MOST) --all-targets --locked -- -D warnings
