@@ -176,24 +176,21 @@ impl Report {
         format!("{what} ({:.0} % sure)", 100.0 * self.confidence)
     }
 
-    /// The consequence for a call on this path.
+    /// What it means for what shares the path with a transfer. Of calls it says nothing but that: two equal transfers
+    /// were tried, and a queue such as `confucius` keeps a call apart from both of them.
     pub fn meaning(&self) -> String {
         let deep = self.queue_p95_ms.unwrap_or(0.0);
         match self.verdict {
-            Management::FairQueuing => "A call waits in a queue of its own: other people's \
+            Management::FairQueuing => "Each flow waits in a queue of its own: other people's \
                  transfers take bandwidth from it, and hardly add delay."
                 .to_owned(),
-            Management::SharedFifo if deep > 100.0 => format!(
-                "A call waits behind every transfer: it stalls while one fills this queue \
-                 ({deep:.0} ms)."
-            ),
             Management::SharedFifo => format!(
-                "A call waits behind every transfer, here for up to {deep:.0} ms: that is \
-                 audible, but does not break it."
+                "Equal flows wait in one queue, here for up to {deep:.0} ms{}. Whether it keeps calls \
+                 apart was not tried.",
+                if deep > 100.0 { ", in which a call would stall" } else { "" }
             ),
             Management::Aqm => format!(
-                "A call waits with the transfers, but the queue is kept short (here {deep:.0} ms); \
-                 it shares their losses."
+                "Equal flows share one queue and its losses, but it is kept short (here {deep:.0} ms)."
             ),
             Management::Unknown if self.reordered >= order::SHARE => format!(
                 "Nothing can be said: {:.1} % of the packets of one port overtook each other, which no \

@@ -8,7 +8,7 @@ use crate::why::judge::{Finding, Place};
 use crate::why::queue::{Entry, Queue};
 use crate::why::trip::Trips;
 use scenario::Scenario;
-use units::Duration;
+use units::{Duration, Instant};
 
 /// A link that carries less than this share of the usual had no capacity.
 const DIP: f64 = 0.5;
@@ -75,8 +75,11 @@ impl Named<'_> {
     }
 
     fn stall(&self, call: &Call, spell: &Spell) -> Stall {
-        let (from, to) = (bin(spell.from), bin(spell.to) + BEFORE);
-        let lowest = (from..=to.saturating_sub(LOWEST).max(from))
+        let from = bin(spell.from);
+        // Behind the run's end it sends nothing, which is no low rate.
+        let end = bin(Instant::ZERO + self.scenario.duration);
+        let last = (bin(spell.to) + BEFORE).min(end).saturating_sub(LOWEST);
+        let lowest = (from.min(last)..=last)
             .map(|start| call.mbps(start, start + LOWEST))
             .min_by(f64::total_cmp);
         let most = spell.findings.iter().max_by_key(|(stall, _)| *stall);

@@ -423,3 +423,20 @@ fn none() {
         why.text
     );
 }
+
+/// What a call sends after the run is nothing, and no low rate.
+#[test]
+fn a_stall_that_ends_with_the_run_has_no_rate_behind_it() {
+    let text = r#"
+        link = { rate = "20mbit", rtt = "40ms", buffer = "100p", up = { rate = "5mbit", buffer = "1000p" } }
+        traffic = [
+            { name = "call", kind = "call", direction = "up", max_rate = "2.5mbit" },
+            { name = "uploads", kind = "bulk", direction = "up", count = 8, start = "30s" },
+        ]
+    "#;
+    let why = why(&sim::Simulator::default(), text, "call");
+    let last = why.stalls.last().expect("the call stalls");
+    assert!(last.to_s > 39.0, "{}", why.text);
+    assert!(last.rate_lowest_mbps > 0.0, "{}", why.text);
+    assert!(!why.text.contains("down to 0.00"), "{}", why.text);
+}
