@@ -171,6 +171,11 @@ impl Document {
         }
     }
 
+    /// Whether something stands at `path`: a value, a list or a table.
+    pub fn has(&self, path: &str) -> bool {
+        find(&self.root, path).is_some()
+    }
+
     /// The first value of the list `list`, such as `disciplines`, or the value if there is one only.
     pub fn first(&self, list: &str) -> Option<&str> {
         let (_, item) = self.root.iter().find(|(key, _)| key == list)?;

@@ -110,7 +110,7 @@ fn document(args: &LinkArgs) -> Result<Document> {
         set_capacity(&mut document, "--up", "link.up", text)?;
     }
     let buffer = args.buffer.as_ref();
-    let has_up = document.get("link.up.buffer").is_some() || document.get("link.up.rate").is_some();
+    let has_up = document.has("link.up");
     for (option, path, value) in [
         ("--rtt", "link.rtt", args.rtt.as_ref()),
         ("--loss", "link.loss", args.loss.as_ref()),
@@ -198,5 +198,36 @@ fn burst(capacity: &Capacity) -> u32 {
         }
         // It may be slow at any time.
         Capacity::Trace(_) => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::{Cli, Command};
+    use clap::Parser;
+
+    fn declared(words: &str) -> Document {
+        let words = ["analects", "link"].into_iter().chain(words.split(' '));
+        match Cli::try_parse_from(words).unwrap().command {
+            Command::Link(args) => document(&args).unwrap(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Whatever says what the other direction carries.
+    #[test]
+    fn a_buffer_is_that_of_each_direction_there_is() {
+        for words in [
+            "--buffer 100p",
+            "--up generated:w1:1 --buffer 100p",
+            "--preset lte --buffer 100p",
+        ] {
+            let document = declared(words);
+            for path in ["link.buffer", "link.up.buffer"] {
+                assert_eq!(document.get(path), Some("100p"), "{words}: {path}");
+            }
+        }
+        assert_eq!(declared("--down 5mbit").get("link.up.buffer"), None);
     }
 }
