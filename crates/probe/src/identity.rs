@@ -34,7 +34,8 @@ const MAX_KEY_FILE: u64 = 1024;
 pub struct Pin([u8; 32]);
 
 impl Pin {
-    fn of(key: &[u8]) -> Self {
+    /// That of a key's SubjectPublicKeyInfo in DER.
+    pub fn of(key: &[u8]) -> Self {
         let digest = ring::digest::digest(&ring::digest::SHA256, key);
         let mut pin = [0; 32];
         pin.copy_from_slice(digest.as_ref());
@@ -72,10 +73,11 @@ impl FromStr for Pin {
 }
 
 /// A server's key.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Identity {
     key: Arc<CertifiedKey>,
     pin: Pin,
+    pkcs8: PrivatePkcs8KeyDer<'static>,
 }
 
 impl Identity {
@@ -102,6 +104,11 @@ impl Identity {
     /// The identifier by which clients know it.
     pub fn pin(&self) -> Pin {
         self.pin
+    }
+
+    /// The secret key in PKCS #8, for a certificate of it.
+    pub fn pkcs8(&self) -> &[u8] {
+        self.pkcs8.secret_pkcs8_der()
     }
 
     fn generate() -> Result<Vec<u8>, Problem> {
@@ -145,14 +152,15 @@ impl Identity {
 
     fn from_pkcs8(key: &[u8]) -> Result<Self, Problem> {
         let none = || Problem::Refused("not an Ed25519 key in PKCS #8".to_owned());
-        let key = PrivatePkcs8KeyDer::from(key.to_vec());
-        let key = rustls::crypto::ring::sign::any_eddsa_type(&key).map_err(|_| none())?;
+        let pkcs8 = PrivatePkcs8KeyDer::from(key.to_vec());
+        let key = rustls::crypto::ring::sign::any_eddsa_type(&pkcs8).map_err(|_| none())?;
         let public = key.public_key().ok_or_else(none)?;
         let pin = Pin::of(&public);
         let shown = CertificateDer::from(public.to_vec());
         Ok(Identity {
             key: Arc::new(CertifiedKey::new(vec![shown], key)),
             pin,
+            pkcs8,
         })
     }
 

@@ -1,0 +1,124 @@
+//! `analects measure`: a line as its user has it, what a call makes of it, and what would help.
+
+mod evening;
+mod scenario;
+mod server;
+
+use crate::cli::MeasureArgs;
+use command::files::unwritable;
+use command::{Refused, print};
+use line::client::{Progress, Wish, measure, name};
+use line::measured::Measured;
+use line::{Problem, Trusted};
+use std::io::{IsTerminal as _, Write as _};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use units::Bytes;
+
+type Result<T> = std::result::Result<T, Refused>;
+
+/// What a metered line is asked for.
+const METERED: (u16, u64) = (4, 25_000_000);
+
+/// Measures, and tells.
+pub fn run(args: &MeasureArgs) -> Result<()> {
+    let wish = wished(args)?;
+    if let Some(path) = &args.out {
+        command::files::writable(path)?;
+    }
+    eprintln!(
+        "measuring against {} for at most {} s with at most {} of load; Ctrl-C ends it with what is known",
+        wish.host,
+        2 * wish.span.as_secs() + 2,
+        Bytes::new(wish.bytes)
+    );
+    let found = measure(&wish, &interrupted()?, &mut progress()).map_err(refused)?;
+    let document = scenario::line(&found).map_err(Refused::from)?;
+    if let Some(path) = &args.out {
+        std::fs::write(path, scenario::text(&found, &document))
+            .map_err(|error| unwritable(path, &error))?;
+    }
+    let evening = evening::simulated(&found, &document, args.compare)?;
+    if args.json {
+        return print(&json(&found, &evening));
+    }
+    print(&(found.text() + &evening.text))?;
+    match &args.out {
+        Some(path) => print(&format!("the line as a scenario: {}\n", path.display())),
+        None => Ok(()),
+    }
+}
+
+fn wished(args: &MeasureArgs) -> Result<Wish> {
+    let trusted = match (&args.pin, args.trust_anyone) {
+        (Some(pin), _) => Trusted::Pin(pin.parse()?),
+        (None, true) => Trusted::Anyone,
+        (None, false) => Trusted::Public,
+    };
+    let named = server::named(args.server.as_deref(), trusted)?;
+    let bytes: Bytes = args
+        .max_bytes
+        .parse()
+        .map_err(|e| Refused::new(&format!("--max-bytes: {e}"), "such as 200MB, or 2GB"))?;
+    let (seconds, bytes) = match args.metered {
+        true => METERED,
+        false => (args.seconds, bytes.get()),
+    };
+    Ok(Wish {
+        host: named.host,
+        port: named.port,
+        config: named.config,
+        trusted,
+        span: Duration::from_secs(seconds.into()),
+        bytes,
+    })
+}
+
+/// Set by Ctrl-C and by SIGTERM.
+fn interrupted() -> Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        signal_hook::flag::register(signal, stop.clone())
+            .map_err(|error| Refused::failed(&format!("signals: {error}"), ""))?;
+    }
+    Ok(stop)
+}
+
+/// What comes about, on standard error: one line that is written over on a terminal.
+fn progress() -> impl FnMut(Progress) + Send {
+    let terminal = std::io::stderr().is_terminal();
+    move |seen| {
+        let text = match seen {
+            Progress::Idle(ms) => format!("idle: {ms:.1} ms"),
+            Progress::Second(way, at, mbit) => format!("{} {at:.0} s: {mbit:.1} Mbit/s", name(way)),
+        };
+        let (start, end) = if terminal { ("\r\x1b[K", "") } else { ("", "\n") };
+        // Nobody may look.
+        let _ = write!(std::io::stderr(), "{start}{text}{end}");
+        if terminal && matches!(seen, Progress::Idle(_)) {
+            eprintln!();
+        }
+    }
+}
+
+fn refused(problem: Problem) -> Refused {
+    let text = problem.to_string();
+    match problem {
+        Problem::Refused(_) => Refused::new(&text, ""),
+        Problem::Server(_) | Problem::System { .. } => Refused::failed(&text, ""),
+        Problem::Unreachable(_) => Refused::failed(
+            &text,
+            "is the name right, and does its firewall let the TCP port through? A server of your own runs `analects \
+             probe serve`; where the way out is a proxy, its line cannot be measured from here",
+        ),
+    }
+}
+
+fn json(found: &Measured, evening: &evening::Evening) -> String {
+    // A measurement has finite numbers and plain names: JSON can represent all of it.
+    let mut value = serde_json::to_value(found).unwrap_or_default();
+    value["version"] = crate::own::version_of_results().into();
+    value["evening"] = serde_json::to_value(&evening.rows).unwrap_or_default();
+    value.to_string() + "\n"
+}

@@ -1,0 +1,175 @@
+//! A measurement from its first look-up to its result.
+
+use crate::config::{Config, WELL_KNOWN};
+use crate::connection::Server;
+use crate::direction::{Bounds, Kind, Loaded, Sample, fill};
+pub use crate::direction::Way;
+use crate::measured::{Idle, Measured};
+use crate::{Problem, Trusted};
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio::runtime::Builder;
+
+/// The header in which a server of ours says what it grants, in bits a second.
+pub const GRANTED: &str = "analects-rate";
+/// Handshakes that tell how long the idle line's round trip is, and between them.
+const IDLE: usize = 10;
+const APART: Duration = Duration::from_millis(50);
+
+/// What to measure, and how long.
+#[derive(Debug, Clone)]
+pub struct Wish {
+    /// The server's name, or its address.
+    pub host: String,
+    /// Its port.
+    pub port: u16,
+    /// Where its document is; [`WELL_KNOWN`] if none.
+    pub path: Option<String>,
+    /// Whom to trust.
+    pub trusted: Trusted,
+    /// The length of each way.
+    pub span: Duration,
+    /// Bytes of both ways together.
+    pub bytes: u64,
+}
+
+/// What is told while it goes on.
+#[derive(Debug, Clone, Copy)]
+pub enum Progress {
+    /// The idle line's round trip was measured, in ms.
+    Idle(f64),
+    /// A second of a way has ended: seconds since it began, and what it carried, in Mbit/s.
+    Second(Way, f64, f64),
+}
+
+/// Measures; `seen` hears what comes about, and `stop` ends it early with what is known.
+///
+/// # Errors
+/// If the server does not answer or is none of this kind, or the line carries nothing.
+pub fn measure(
+    wish: &Wish,
+    stop: &AtomicBool,
+    seen: &mut (dyn FnMut(Progress) + Send),
+) -> Result<Measured, Problem> {
+    let runtime = Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|e| Problem::system("a runtime", e))?;
+    runtime.block_on(measured(wish, stop, seen))
+}
+
+async fn measured(
+    wish: &Wish,
+    stop: &AtomicBool,
+    seen: &mut (dyn FnMut(Progress) + Send),
+) -> Result<Measured, Problem> {
+    let (first, connection) = reached(&wish.host, wish.port, wish.trusted).await?;
+    let path = wish.path.as_deref().unwrap_or(WELL_KNOWN);
+    let (document, _, headers) = connection.small(path).await?;
+    let config = Arc::new(Config::parse(&document)?);
+    let granted = headers.get(GRANTED).and_then(|value| value.to_str().ok());
+    let granted = granted.and_then(|text| text.parse::<f64>().ok());
+    let server = place(&first, &config, wish).await?;
+    let idle = idle(&server, &config).await?;
+    seen(Progress::Idle(idle.rtt_ms));
+    let mut found = Measured::new(&wish.host, server.address, idle, granted);
+    for way in [Way::Down, Way::Up] {
+        let bounds = Bounds {
+            span: wish.span.as_secs_f64() * 1e3,
+            bytes: wish.bytes.saturating_sub(found.bytes) / if way == Way::Down { 2 } else { 1 },
+        };
+        if stop.load(Ordering::Relaxed) || bounds.bytes == 0 {
+            break;
+        }
+        let mut each = |at: f64, rate: f64| seen(Progress::Second(way, at / 1e3, rate / 1e6));
+        match fill(&server, &config, way, bounds, stop, &mut each).await {
+            Ok(loaded) => found.add(way, &loaded),
+            Err(problem) if found.down.is_some() => found.notes.push(problem.to_string()),
+            Err(problem) => return Err(problem),
+        }
+    }
+    Ok(found)
+}
+
+/// The first address of a name that answers.
+async fn reached(
+    host: &str,
+    port: u16,
+    trusted: Trusted,
+) -> Result<(Server, crate::connection::Connection), Problem> {
+    let name = host.trim_start_matches('[').trim_end_matches(']');
+    let addresses: Vec<SocketAddr> = (name, port)
+        .to_socket_addrs()
+        .map_err(|e| Problem::Unreachable(format!("{host}: {e}")))?
+        .collect();
+    let mut failed = Problem::Unreachable(format!("{host} has no address"));
+    for address in addresses {
+        let server = Server::new(address, host, trusted)?;
+        match server.connect().await {
+            Ok(connection) => return Ok((server, connection)),
+            Err(problem) => failed = problem,
+        }
+    }
+    Err(failed)
+}
+
+/// The server that the document names. One that names the very server by another name, as one behind a
+/// translation of addresses does, is reached where it was.
+async fn place(first: &Server, config: &Config, wish: &Wish) -> Result<Server, Problem> {
+    match &config.endpoint {
+        Some(endpoint) => Ok(reached(endpoint, config.port, wish.trusted).await?.0.named(config)),
+        None if config.host == wish.host && config.port == wish.port => Ok(first.clone()),
+        None if wish.trusted != Trusted::Public => Ok(first.named(config)),
+        None => Ok(reached(&config.host, config.port, wish.trusted).await?.0),
+    }
+}
+
+async fn idle(server: &Server, config: &Config) -> Result<Idle, Problem> {
+    let mut samples = Vec::new();
+    let mut note = |kind, ms| samples.push(Sample { kind, at: 0.0, ms });
+    for _ in 0..IDLE {
+        if let Ok((_, took)) = server.reach().await {
+            note(Kind::Tcp, took);
+        }
+        tokio::time::sleep(APART).await;
+    }
+    let connection = server.connect().await?;
+    note(Kind::Tcp, connection.setup.tcp);
+    note(Kind::Tls, connection.setup.tls);
+    for _ in 0..3 {
+        note(Kind::Http, connection.small(&config.small).await?.1);
+    }
+    let least = |kind| {
+        let of = samples.iter().filter(|sample| sample.kind == kind);
+        of.map(|sample| sample.ms).fold(f64::INFINITY, f64::min)
+    };
+    Ok(Idle {
+        rtt_ms: least(Kind::Tcp),
+        request_ms: least(Kind::Http),
+    })
+}
+
+impl Measured {
+    fn add(&mut self, way: Way, loaded: &Loaded) {
+        self.bytes += loaded.course.bytes();
+        self.seconds += loaded.course.end() / 1e3;
+        if let Some(why) = &loaded.cut {
+            self.notes.push(format!("{}: ended early: {why}", name(way)));
+        }
+        let direction = crate::measured::direction(way, loaded, self);
+        match way {
+            Way::Down => self.down = Some(direction),
+            Way::Up => self.up = Some(direction),
+        }
+    }
+}
+
+/// The word for a way.
+pub fn name(way: Way) -> &'static str {
+    match way {
+        Way::Down => "down",
+        Way::Up => "up",
+    }
+}

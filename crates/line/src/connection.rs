@@ -1,0 +1,209 @@
+//! A connection to a server: TCP, TLS, HTTP/2, each timed.
+
+use crate::body::Outgoing;
+use crate::{Problem, Trusted, tls};
+use http_body_util::BodyExt as _;
+use hyper::body::Incoming;
+use hyper::client::conn::http2::{Builder, SendRequest};
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use rustls::pki_types::ServerName;
+use socket2::SockRef;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpStream;
+use tokio::time::{Instant, timeout};
+use tokio_rustls::TlsConnector;
+
+/// A connection that takes longer is none: two of TCP's retries.
+const PATIENCE: Duration = Duration::from_secs(8);
+/// What a client grants ahead: 1 Gbit/s over 128 ms. Bytes.
+const WINDOW: u32 = 16 << 20;
+/// A document or an answer is shorter than this. Bytes.
+const SMALL: usize = 64 << 10;
+/// What may lie unsent in the kernel, as the draft asks for it. Bytes.
+const UNSENT: u32 = 128 << 10;
+
+/// A server, and how it is spoken to.
+#[derive(Clone)]
+pub struct Server {
+    /// Where it is.
+    pub address: SocketAddr,
+    /// Its name, with the port unless that is 443: what requests name.
+    pub authority: String,
+    name: ServerName<'static>,
+    tls: TlsConnector,
+}
+
+/// How long each part took, in ms.
+#[derive(Debug, Clone, Copy)]
+pub struct Setup {
+    /// TCP's handshake.
+    pub tcp: f64,
+    /// A round trip of TLS' handshake.
+    pub tls: f64,
+}
+
+/// A connection that takes requests.
+pub struct Connection {
+    sender: SendRequest<Outgoing>,
+    authority: String,
+    /// How long it took to come about.
+    pub setup: Setup,
+}
+
+/// Milliseconds since `start`.
+pub fn ms(start: Instant) -> f64 {
+    start.elapsed().as_secs_f64() * 1e3
+}
+
+impl Server {
+    /// The server `host` at `address`.
+    ///
+    /// # Errors
+    /// If the name is none, or TLS cannot be set up.
+    pub fn new(address: SocketAddr, host: &str, trusted: Trusted) -> Result<Self, Problem> {
+        let bare = host.trim_start_matches('[').trim_end_matches(']');
+        let name = ServerName::try_from(bare.to_owned())
+            .map_err(|_| Problem::Refused(format!("{host} is no name of a host")))?;
+        let authority = match address.port() {
+            443 => host.to_owned(),
+            port => format!("{host}:{port}"),
+        };
+        Ok(Server {
+            address,
+            authority,
+            name,
+            tls: TlsConnector::from(Arc::new(tls::client(trusted)?)),
+        })
+    }
+
+    /// The same server, asked for by the name that its document gives.
+    pub fn named(&self, config: &crate::config::Config) -> Self {
+        let authority = match config.port {
+            443 => config.host.clone(),
+            port => format!("{}:{port}", config.host),
+        };
+        Server {
+            authority,
+            ..self.clone()
+        }
+    }
+
+    /// TCP alone, and how long its handshake took, in ms.
+    pub async fn reach(&self) -> io::Result<(TcpStream, f64)> {
+        let start = Instant::now();
+        let stream = match timeout(PATIENCE, TcpStream::connect(self.address)).await {
+            Ok(stream) => stream?,
+            Err(_) => return Err(io::ErrorKind::TimedOut.into()),
+        };
+        let tcp = ms(start);
+        stream.set_nodelay(true)?;
+        Ok((stream, tcp))
+    }
+
+    /// A connection.
+    ///
+    /// # Errors
+    /// If one of its parts fails, each in its own words.
+    pub async fn connect(&self) -> Result<Connection, Problem> {
+        let (stream, tcp) = self.reach().await.map_err(|e| {
+            Problem::Unreachable(format!("{}: no connection: {e}", self.address))
+        })?;
+        // Without it the kernel takes megabytes, and a request waits behind them. An old kernel has no such bound.
+        let _ = SockRef::from(&stream).set_tcp_notsent_lowat(UNSENT);
+        let start = Instant::now();
+        let stream = timeout(PATIENCE, self.tls.connect(self.name.clone(), stream))
+            .await
+            .map_err(|_| Problem::Unreachable(format!("{}: TLS does not end", self.address)))?
+            .map_err(|e| self.untrusted(&e))?;
+        let rounds = match stream.get_ref().1.protocol_version() {
+            Some(rustls::ProtocolVersion::TLSv1_2) => 2.0,
+            _ => 1.0,
+        };
+        let setup = Setup {
+            tcp,
+            tls: ms(start) / rounds,
+        };
+        if stream.get_ref().1.alpn_protocol() != Some(b"h2") {
+            return Err(Problem::Server(format!("{} has no HTTP/2", self.authority)));
+        }
+        let (sender, driven) = Builder::new(TokioExecutor::new())
+            .initial_stream_window_size(WINDOW)
+            .initial_connection_window_size(WINDOW)
+            .handshake(TokioIo::new(stream))
+            .await
+            .map_err(|e| Problem::Server(format!("{}: HTTP/2: {e}", self.authority)))?;
+        // It ends with the last sender.
+        tokio::spawn(driven);
+        Ok(Connection {
+            sender,
+            authority: self.authority.clone(),
+            setup,
+        })
+    }
+
+    fn untrusted(&self, error: &io::Error) -> Problem {
+        Problem::Server(format!(
+            "{}: TLS: {error}; another key than --pin's, a name that the certificate has not, or somebody in between \
+             (a captive portal, a proxy that reads along)",
+            self.authority
+        ))
+    }
+}
+
+impl Connection {
+    /// Sends a request, and waits for the head of the answer.
+    pub async fn ask(
+        &self,
+        method: Method,
+        path: &str,
+        body: Outgoing,
+    ) -> Result<Response<Incoming>, Problem> {
+        let request = Request::builder()
+            .method(method)
+            .uri(format!("https://{}{path}", self.authority))
+            .header("accept-encoding", "identity")
+            .header("content-type", "application/octet-stream")
+            .body(body)
+            .map_err(|e| Problem::Server(format!("{path}: {e}")))?;
+        let answer = self.sender.clone().send_request(request).await;
+        let answer = answer.map_err(|e| Problem::Unreachable(format!("{path}: {e}")))?;
+        match answer.status() {
+            StatusCode::OK => Ok(answer),
+            status if status.is_redirection() => Err(Problem::Server(format!(
+                "{path}: {status} to {}: a captive portal, or a server of another kind",
+                answer
+                    .headers()
+                    .get("location")
+                    .and_then(|to| to.to_str().ok())
+                    .unwrap_or("nowhere")
+            ))),
+            status => Err(Problem::Server(format!("{path}: {status}"))),
+        }
+    }
+
+    /// A small object, whole, and how long it took, in ms; with what the server says of itself.
+    ///
+    /// # Errors
+    /// If it does not come, or has no end.
+    pub async fn small(&self, path: &str) -> Result<(Vec<u8>, f64, hyper::HeaderMap), Problem> {
+        let start = Instant::now();
+        let answer = self.ask(Method::GET, path, Outgoing::Nothing).await?;
+        let headers = answer.headers().clone();
+        let mut body = answer.into_body();
+        let mut read = Vec::new();
+        while let Some(frame) = body.frame().await {
+            let frame = frame.map_err(|e| Problem::Unreachable(format!("{path}: {e}")))?;
+            read.extend_from_slice(frame.data_ref().map_or(&[], |data| data));
+            if read.len() > SMALL {
+                return Err(Problem::Server(format!(
+                    "{path}: found more than {SMALL} bytes, expected a small object"
+                )));
+            }
+        }
+        Ok((read, ms(start), headers))
+    }
+}

@@ -1,0 +1,385 @@
+//! One way of a line, filled by more and more connections, and requests on them and beside them
+//! (draft-ietf-ippm-responsiveness, "Final Algorithm").
+
+use crate::body::Outgoing;
+use crate::config::Config;
+use crate::connection::{Connection, Server, ms};
+use crate::course::{Course, STEP_MS};
+use crate::rpm::{Responsiveness, Times};
+use crate::stable::{Averages, DISTANCE};
+use crate::Problem;
+use http_body_util::BodyExt as _;
+use hyper::Method;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc;
+use std::time::Duration;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, MissedTickBehavior, interval};
+
+/// Load-generating connections at most (MNP).
+const MOST: usize = 16;
+/// The interval after which stability is looked at, and a connection is added (ID), in ms.
+const INTERVAL: f64 = 1e3;
+/// Pairs of requests a second at most. The draft permits 100 (MPS): a router's processor would be what is measured.
+const PAIRS: f64 = 20.0;
+/// The part of what is carried that requests may take (PTC), and what a pair of them takes, in bytes.
+const PART: f64 = 0.05;
+const PAIR: f64 = 6e3;
+/// Handshakes of TCP alone, beside the load: a tenth of a kB each, for the wait of a packet. In ms.
+const BESIDE: f64 = 100.0;
+/// How exact all of these times are.
+const TICK: Duration = Duration::from_millis(10);
+/// Not shorter than this: the rate and the queue are of its second half. In ms.
+const LEAST: f64 = 6e3;
+
+/// The way that is filled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// Towards this host.
+    Down,
+    /// From this host.
+    Up,
+}
+
+/// The kinds of times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// TCP's handshake beside the load.
+    Tcp,
+    /// A round trip of TLS' handshake beside it.
+    Tls,
+    /// A request beside it.
+    Http,
+    /// A request on a connection that carries load.
+    Loaded,
+}
+
+/// A time that was measured, in ms, and when it ended since the load began.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sample {
+    /// What was timed.
+    pub kind: Kind,
+    /// When it ended, in ms.
+    pub at: f64,
+    /// How long it took, in ms.
+    pub ms: f64,
+}
+
+/// How long and how much.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounds {
+    /// Of one way, in ms.
+    pub span: f64,
+    /// Bytes of one way.
+    pub bytes: u64,
+}
+
+/// What was seen of one way.
+#[derive(Debug, Clone, Default)]
+pub struct Loaded {
+    /// What was carried by when: downwards what arrived, upwards what was handed over.
+    pub course: Course,
+    /// All times.
+    pub samples: Vec<Sample>,
+    /// Whether goodput became stable.
+    pub steady: bool,
+    /// Whether the responsiveness did too.
+    pub settled: bool,
+    /// Whether there were enough intervals to tell.
+    pub enough: bool,
+    /// The responsiveness at the end.
+    pub rpm: Option<Responsiveness>,
+    /// Connections that carried load.
+    pub connections: usize,
+    /// Why it ended before its time, if so.
+    pub cut: Option<String>,
+}
+
+impl Loaded {
+    /// Times of a kind that ended at `from` ms or later.
+    pub fn times(&self, kind: Kind, from: f64) -> Vec<f64> {
+        let of = |sample: &&Sample| sample.kind == kind && sample.at >= from;
+        self.samples.iter().filter(of).map(|s| s.ms).collect()
+    }
+
+    fn responsiveness(&self, from: f64) -> Option<Responsiveness> {
+        let times = Times {
+            tcp: self.times(Kind::Tcp, from),
+            tls: self.times(Kind::Tls, from),
+            http: self.times(Kind::Http, from),
+            loaded: self.times(Kind::Loaded, from),
+        };
+        times.responsiveness()
+    }
+}
+
+enum News {
+    Timed(Sample),
+    Joined(Arc<Connection>),
+    Ended(Problem),
+}
+
+/// What tasks need: cheap to clone.
+#[derive(Clone)]
+struct Common {
+    server: Server,
+    config: Arc<Config>,
+    way: Way,
+    start: Instant,
+    carried: Arc<AtomicU64>,
+    news: mpsc::Sender<News>,
+}
+
+impl Common {
+    fn timed(&self, kind: Kind, took: f64) {
+        self.tell(News::Timed(Sample {
+            kind,
+            at: ms(self.start),
+            ms: took,
+        }));
+    }
+
+    /// Nobody listens once the way has been measured.
+    fn tell(&self, news: News) {
+        let _ = self.news.send(news);
+    }
+
+    /// A connection that carries load until it is dropped.
+    async fn carry(self) {
+        let ended = async {
+            let connection = Arc::new(self.server.connect().await?);
+            self.tell(News::Joined(connection.clone()));
+            loop {
+                match self.way {
+                    Way::Down => self.take(&connection).await?,
+                    Way::Up => self.give(&connection).await?,
+                }
+            }
+        };
+        let ended: Result<(), Problem> = ended.await;
+        if let Err(problem) = ended {
+            self.tell(News::Ended(problem));
+        }
+    }
+
+    async fn take(&self, connection: &Connection) -> Result<(), Problem> {
+        let path = &self.config.large;
+        let answer = connection.ask(Method::GET, path, Outgoing::Nothing).await?;
+        let mut body = answer.into_body();
+        let mut read = 0;
+        while let Some(frame) = body.frame().await {
+            let frame = frame.map_err(|e| Problem::Unreachable(format!("{path}: {e}")))?;
+            let bytes = frame.data_ref().map_or(0, |data| data.len() as u64);
+            read += bytes;
+            self.carried.fetch_add(bytes, Ordering::Relaxed);
+        }
+        match read {
+            0 => Err(Problem::Server(format!("{path}: found no bytes, expected 8 GB"))),
+            _ => Ok(()),
+        }
+    }
+
+    async fn give(&self, connection: &Connection) -> Result<(), Problem> {
+        let body = Outgoing::Endless(self.carried.clone());
+        let path = &self.config.upload;
+        connection.ask(Method::POST, path, body).await?;
+        Err(Problem::Server(format!(
+            "{path}: answered before the upload had ended"
+        )))
+    }
+
+    /// One request that begins with a handshake, as the first one to any other server.
+    async fn foreign(self) {
+        let Ok(connection) = self.server.connect().await else {
+            return;
+        };
+        self.timed(Kind::Tcp, connection.setup.tcp);
+        self.timed(Kind::Tls, connection.setup.tls);
+        if let Ok((_, took, _)) = connection.small(&self.config.small).await {
+            self.timed(Kind::Http, took);
+        }
+    }
+
+    async fn own(self, connection: Arc<Connection>) {
+        if let Ok((_, took, _)) = connection.small(&self.config.small).await {
+            self.timed(Kind::Loaded, took);
+        }
+    }
+
+    async fn beside(self) {
+        if let Ok((_, took)) = self.server.reach().await {
+            self.timed(Kind::Tcp, took);
+        }
+    }
+}
+
+/// When something is due next, in ms since the start.
+struct Due {
+    step: f64,
+    interval: f64,
+    pair: f64,
+    beside: f64,
+}
+
+struct Filling<'a> {
+    common: Common,
+    tasks: JoinSet<()>,
+    heard: mpsc::Receiver<News>,
+    carriers: Vec<Arc<Connection>>,
+    asked: usize,
+    due: Due,
+    goodput: Averages,
+    rpms: Averages,
+    before: u64,
+    loaded: Loaded,
+    seen: &'a mut (dyn FnMut(f64, f64) + Send),
+}
+
+/// Fills one way of the line to `server`, within `bounds` or until `stop`. `seen` hears each second what moment it
+/// is, in ms, and what was carried in that second, in bits a second.
+///
+/// # Errors
+/// If no connection comes about, or the load ends before there is a second half to tell of.
+pub async fn fill(
+    server: &Server,
+    config: &Arc<Config>,
+    way: Way,
+    bounds: Bounds,
+    stop: &AtomicBool,
+    seen: &mut (dyn FnMut(f64, f64) + Send),
+) -> Result<Loaded, Problem> {
+    let (news, heard) = mpsc::channel();
+    let mut filling = Filling {
+        common: Common {
+            server: server.clone(),
+            config: config.clone(),
+            way,
+            start: Instant::now(),
+            carried: Arc::default(),
+            news,
+        },
+        tasks: JoinSet::new(),
+        heard,
+        carriers: Vec::new(),
+        asked: 0,
+        due: Due {
+            step: STEP_MS,
+            interval: INTERVAL,
+            pair: 500.0,
+            beside: BESIDE,
+        },
+        goodput: Averages::default(),
+        rpms: Averages::default(),
+        before: 0,
+        loaded: Loaded::default(),
+        seen,
+    };
+    filling.add();
+    let mut tick = interval(TICK);
+    tick.set_missed_tick_behavior(MissedTickBehavior::Skip);
+    loop {
+        tick.tick().await;
+        let now = ms(filling.common.start);
+        filling.hear()?;
+        filling.look(now);
+        let carried = filling.loaded.course.bytes();
+        let over = carried >= bounds.bytes;
+        if over && now < bounds.span {
+            filling.loaded.cut = Some(format!("after {carried} bytes, as --max-bytes wants it"));
+        }
+        let stopped = stop.load(Ordering::Relaxed);
+        if stopped && now < bounds.span {
+            filling.loaded.cut = Some("it was interrupted".to_owned());
+        }
+        let told = filling.loaded.settled && now >= LEAST;
+        if over || stopped || told || now >= bounds.span || filling.loaded.cut.is_some() {
+            return filling.end(now);
+        }
+    }
+}
+
+impl Filling<'_> {
+    fn add(&mut self) {
+        self.asked += 1;
+        self.tasks.spawn(self.common.clone().carry());
+    }
+
+    /// Takes in what tasks have told.
+    fn hear(&mut self) -> Result<(), Problem> {
+        while let Ok(news) = self.heard.try_recv() {
+            match news {
+                News::Timed(sample) => self.loaded.samples.push(sample),
+                News::Joined(connection) => self.carriers.push(connection),
+                // Before the second half there is nothing to tell of.
+                News::Ended(problem) if ms(self.common.start) < LEAST / 2.0 => {
+                    return Err(problem);
+                }
+                News::Ended(problem) => self.loaded.cut = Some(problem.to_string()),
+            }
+        }
+        while self.tasks.try_join_next().is_some() {}
+        Ok(())
+    }
+
+    fn look(&mut self, now: f64) {
+        if now >= self.due.step {
+            self.due.step += STEP_MS;
+            let carried = self.common.carried.load(Ordering::Relaxed);
+            self.loaded.course.push(now, carried);
+        }
+        if now >= self.due.interval {
+            self.due.interval += INTERVAL;
+            self.turn(now);
+        }
+        if now >= self.due.beside {
+            self.due.beside += BESIDE;
+            self.tasks.spawn(self.common.clone().beside());
+        }
+        if now >= self.due.pair && !self.carriers.is_empty() {
+            self.due.pair = now + self.pause();
+            self.tasks.spawn(self.common.clone().foreign());
+            // In turn, which is as uniform as at random.
+            let own = self.carriers[self.loaded.samples.len() % self.carriers.len()].clone();
+            self.tasks.spawn(self.common.clone().own(own));
+        }
+    }
+
+    /// Between two pairs of requests, in ms.
+    fn pause(&self) -> f64 {
+        let carried = self.loaded.course.bytes() as f64 / self.loaded.course.end().max(1.0) * 1e3;
+        1e3 / (PART * carried / PAIR).clamp(1.0, PAIRS)
+    }
+
+    /// The end of an interval.
+    fn turn(&mut self, now: f64) {
+        let carried = self.loaded.course.bytes();
+        let rate = (carried - self.before) as f64 * 8e3 / INTERVAL;
+        self.before = carried;
+        (self.seen)(now, rate);
+        self.goodput.push(rate);
+        if !self.loaded.steady {
+            self.loaded.steady = self.goodput.stable();
+        } else if let Some(found) = self.loaded.responsiveness(now - DISTANCE as f64 * INTERVAL) {
+            self.rpms.push(found.rpm);
+            self.loaded.settled = self.rpms.stable();
+        }
+        if self.asked < MOST {
+            self.add();
+        }
+    }
+
+    fn end(mut self, now: f64) -> Result<Loaded, Problem> {
+        self.hear()?;
+        let carried = self.common.carried.load(Ordering::Relaxed);
+        self.loaded.course.push(now, carried);
+        if carried == 0 {
+            let why = "the connections carried nothing".to_owned();
+            return Err(Problem::Unreachable(self.loaded.cut.unwrap_or(why)));
+        }
+        self.loaded.enough = self.goodput.intervals() >= DISTANCE && self.rpms.intervals() >= DISTANCE;
+        self.loaded.rpm = self.loaded.responsiveness(now - DISTANCE as f64 * INTERVAL);
+        self.loaded.connections = self.carriers.len();
+        Ok(self.loaded)
+    }
+}

@@ -1,0 +1,26 @@
+//! Measures a line from one of its ends, over HTTP/2 against a server of draft-ietf-ippm-responsiveness: what it
+//! carries each way, how long packets wait while it is full, on the connections that fill it and beside them, and how
+//! many round trips a minute are left (RPM). And is such a server.
+//!
+//! [`client`] measures, [`server`] answers. What is reckoned from their samples is pure: [`course`] of the rate,
+//! [`rpm`], [`stable`], and [`measured`], the result in words.
+//!
+//! Not for: which discipline manages the queue (`probe`), or what would help (`analects measure --compare`).
+
+#![deny(missing_docs)]
+
+mod body;
+pub mod client;
+pub mod config;
+mod connection;
+pub mod course;
+mod direction;
+pub mod measured;
+mod problem;
+pub mod rpm;
+pub mod server;
+pub mod stable;
+mod tls;
+
+pub use problem::Problem;
+pub use tls::Trusted;

@@ -1,0 +1,366 @@
+//! The result, as numbers and in words.
+
+use crate::client::{Way, name};
+use crate::course::varies;
+use crate::direction::{Kind, Loaded};
+use crate::rpm::Responsiveness;
+use serde::Serialize;
+use std::net::SocketAddr;
+
+/// What TLS' records and HTTP/2's frames add to a payload: 22 and 9 bytes to 16 KiB.
+const RECORDS: f64 = 1.0 + 31.0 / 16_384.0;
+/// A packet of 1500 bytes, and what of it is a segment's payload with time stamps, by family.
+const PACKET: f64 = 1500.0;
+const PAYLOAD: [f64; 2] = [1448.0, 1428.0];
+/// Waits below this are noise of the hosts, in ms.
+const NOISE: f64 = 4.0;
+/// A wait that a call notices, in ms.
+const FELT: f64 = 30.0;
+/// The part of what a server grants from which on its limit is what was measured.
+const AT_LIMIT: f64 = 0.9;
+
+/// The line without load.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Idle {
+    /// The least round trip, of TCP's handshake, in ms.
+    pub rtt_ms: f64,
+    /// The least time of a request on a connection that stood, in ms.
+    pub request_ms: f64,
+}
+
+/// Waits beyond those of the idle line, in ms.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Waits {
+    /// The median.
+    pub median: f64,
+    /// The 95th percentile.
+    pub p95: f64,
+}
+
+/// How far a value may be believed, as the draft has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Confidence {
+    /// Too few intervals to tell.
+    Low,
+    /// It did not become stable.
+    Medium,
+    /// It became stable.
+    High,
+}
+
+/// One way of the line.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Direction {
+    /// The rate of IP packets while the line was full, in Mbit/s.
+    pub rate_mbit: f64,
+    /// That of the payload, in Mbit/s.
+    pub goodput_mbit: f64,
+    /// The payload's rate in each 100 ms since the load began, in Mbit/s.
+    pub course_mbit: Vec<f64>,
+    /// Whether the rate varies; none where it took too short to tell.
+    pub varies: Option<bool>,
+    /// How long a first packet waits beside the load; none without one that passed.
+    pub beside_ms: Option<Waits>,
+    /// How long a request waits on a connection that carries load. A server's own buffers are part of it.
+    pub loaded_ms: Option<Waits>,
+    /// What of the buffer was filled, in bytes of IP packets: the 95th percentile of the wait, at the rate.
+    pub buffer_bytes: Option<u64>,
+    /// Whether packets of others wait little while the line is full; none where the waits do not tell.
+    pub isolated: Option<bool>,
+    /// Round trips a minute, by draft-ietf-ippm-responsiveness.
+    pub responsiveness: Option<Responsiveness>,
+    /// How far the responsiveness may be believed.
+    pub confidence: Confidence,
+    /// Connections that carried load.
+    pub connections: usize,
+    /// Whether the server's own limit is what was measured.
+    pub server_limit: bool,
+}
+
+/// A line, as it was measured.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Measured {
+    /// The server's name.
+    pub server: String,
+    /// Its address.
+    pub address: SocketAddr,
+    /// Without load.
+    pub idle: Idle,
+    /// Towards this host.
+    pub down: Option<Direction>,
+    /// From this host.
+    pub up: Option<Direction>,
+    /// Bytes that load took, both ways.
+    pub bytes: u64,
+    /// How long it took, in seconds of load.
+    pub seconds: f64,
+    /// What makes a part of it doubtful, or was left out.
+    pub notes: Vec<String>,
+    /// What the server grants, in bits a second, if it says so.
+    #[serde(skip)]
+    granted: Option<f64>,
+}
+
+/// What the line seems to have for a queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Queue {
+    /// One for all, and long.
+    Long,
+    /// One that is kept short, or is small.
+    Short,
+    /// One of its own for each flow.
+    Fair,
+}
+
+impl Measured {
+    pub(crate) fn new(
+        server: &str,
+        address: SocketAddr,
+        idle: Idle,
+        granted: Option<f64>,
+    ) -> Self {
+        Measured {
+            server: server.to_owned(),
+            address,
+            idle,
+            down: None,
+            up: None,
+            bytes: 0,
+            seconds: 0.0,
+            notes: Vec::new(),
+            granted,
+        }
+    }
+
+    /// Both ways that were measured.
+    pub fn ways(&self) -> impl Iterator<Item = (Way, &Direction)> {
+        let ways = [(Way::Down, &self.down), (Way::Up, &self.up)];
+        ways.into_iter()
+            .filter_map(|(way, direction)| Some((way, direction.as_ref()?)))
+    }
+
+    /// The result in lines for a reader.
+    pub fn text(&self) -> String {
+        let mut lines = vec![format!(
+            "idle: a round trip to {} takes {} ms",
+            self.server,
+            figure(self.idle.rtt_ms)
+        )];
+        for (way, direction) in self.ways() {
+            lines.push(direction.line(way));
+        }
+        lines.extend(self.notes.iter().map(|note| format!("note: {note}")));
+        lines.push(format!(
+            "{} MB in {} s of load",
+            figure(self.bytes as f64 / 1e6),
+            figure(self.seconds)
+        ));
+        lines.join("\n") + "\n"
+    }
+}
+
+impl Direction {
+    /// What the line seems to have for a queue this way.
+    pub fn queue(&self) -> Queue {
+        match (self.isolated, self.beside_ms) {
+            (Some(true), _) => Queue::Fair,
+            (_, Some(waits)) if waits.p95 >= FELT => Queue::Long,
+            _ => Queue::Short,
+        }
+    }
+
+    fn line(&self, way: Way) -> String {
+        let mut text = format!(
+            "{:5} {} Mbit/s",
+            format!("{}:", name(way)),
+            figure(self.rate_mbit)
+        );
+        if self.server_limit {
+            text += " (the server's limit, not the line's)";
+        }
+        if self.varies == Some(true) {
+            text += ", and it varies";
+        }
+        if let Some(waits) = self.beside_ms {
+            text += &format!(
+                "; full, a packet of others waits {} ms, one in twenty {} or more",
+                figure(waits.median),
+                figure(waits.p95)
+            );
+        }
+        if let (Queue::Long, Some(bytes)) = (self.queue(), self.buffer_bytes) {
+            text += &format!(", behind {} kB", figure(bytes as f64 / 1e3));
+        }
+        text += match self.queue() {
+            Queue::Fair => "; flows do not wait for each other",
+            Queue::Long => "; all flows wait in one queue",
+            Queue::Short => "; the queue is short",
+        };
+        if let Some(found) = self.responsiveness {
+            text += &format!(
+                "; {:.0} round trips a minute ({} confidence)",
+                found.rpm,
+                match self.confidence {
+                    Confidence::Low => "low",
+                    Confidence::Medium => "medium",
+                    Confidence::High => "high",
+                }
+            );
+        }
+        text
+    }
+}
+
+/// A number in three digits.
+fn figure(value: f64) -> String {
+    match value.abs() {
+        large if large >= 99.95 => format!("{value:.0}"),
+        middle if middle >= 9.995 => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    }
+}
+
+/// What follows from what was seen of a way. The rate and the waits are of its second half, when the line was full.
+pub(crate) fn direction(way: Way, loaded: &Loaded, line: &Measured) -> Direction {
+    let end = loaded.course.end();
+    let half = end / 2.0;
+    let waits = |kind, least: f64, from| waits(&loaded.times(kind, from), least);
+    let on = waits(Kind::Loaded, line.idle.request_ms, half);
+    let under_way = match way {
+        Way::Down => [0.0, 0.0],
+        Way::Up => handed_over_before(loaded, half, end),
+    };
+    let goodput = loaded.course.rate([half, end], under_way).unwrap_or(0.0) / 1e6;
+    let payload = PAYLOAD[usize::from(line.address.is_ipv6())];
+    let rate = goodput * RECORDS * PACKET / payload;
+    let beside = waits(Kind::Tcp, line.idle.rtt_ms, half);
+    let steps = loaded.course.steps();
+    let second_half = &steps[steps.len() / 2..];
+    Direction {
+        rate_mbit: rate,
+        goodput_mbit: goodput,
+        varies: varies(second_half),
+        course_mbit: steps,
+        beside_ms: beside,
+        loaded_ms: on,
+        buffer_bytes: beside.map(|waits| (waits.p95 * rate * 125.0) as u64),
+        isolated: beside.and_then(|beside| isolated(beside, on?)),
+        responsiveness: loaded.rpm,
+        confidence: match (loaded.enough, loaded.settled) {
+            (_, true) => Confidence::High,
+            (true, false) => Confidence::Medium,
+            (false, false) => Confidence::Low,
+        },
+        connections: loaded.connections,
+        server_limit: line
+            .granted
+            .is_some_and(|granted| rate * 1e6 >= AT_LIMIT * granted),
+    }
+}
+
+/// What was handed over at the ends of the second half arrived as much later as a request then took.
+fn handed_over_before(loaded: &Loaded, half: f64, end: f64) -> [f64; 2] {
+    let about = |at: f64| {
+        let mut near: Vec<f64> = loaded
+            .samples
+            .iter()
+            .filter(|sample| sample.kind == Kind::Loaded && (sample.at - at).abs() <= 1e3)
+            .map(|sample| sample.ms)
+            .collect();
+        near.sort_by(f64::total_cmp);
+        near.get(near.len() / 2).copied().unwrap_or(0.0)
+    };
+    [about(half), about(end)]
+}
+
+fn waits(times: &[f64], least: f64) -> Option<Waits> {
+    let mut sorted: Vec<f64> = times.iter().map(|time| (time - least).max(0.0)).collect();
+    sorted.sort_by(f64::total_cmp);
+    let at = |part: f64| sorted.get(((sorted.len() as f64 * part) as usize).min(sorted.len().checked_sub(1)?));
+    Some(Waits {
+        median: *at(0.5)?,
+        p95: *at(0.95)?,
+    })
+}
+
+/// Whether packets of others pass by those that wait; none where nothing waits.
+fn isolated(beside: Waits, on: Waits) -> Option<bool> {
+    match beside.median {
+        short if short <= NOISE && on.median > FELT => Some(true),
+        short if short <= NOISE => None,
+        long if long >= on.median / 2.0 || long >= FELT => Some(false),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::course::Course;
+    use crate::direction::Sample;
+
+    fn line() -> Measured {
+        let idle = Idle {
+            rtt_ms: 20.0,
+            request_ms: 20.0,
+        };
+        Measured::new("h", "192.0.2.1:443".parse().unwrap(), idle, Some(30e6))
+    }
+
+    fn full(bytes_a_step: u64, beside: f64, on: f64) -> Loaded {
+        let mut loaded = Loaded::default();
+        for step in 1..=80_u64 {
+            let at = step as f64 * 100.0;
+            loaded.course.push(at, step * bytes_a_step);
+            for (kind, ms) in [(Kind::Tcp, beside), (Kind::Loaded, on)] {
+                loaded.samples.push(Sample { kind, at, ms });
+            }
+        }
+        loaded
+    }
+
+    #[test]
+    fn a_rate_is_of_packets_and_a_wait_beyond_the_idle_line() {
+        let found = direction(Way::Down, &full(125_000, 220.0, 240.0), &line());
+        assert!((found.goodput_mbit - 10.0).abs() < 1e-6);
+        assert!((found.rate_mbit - 10.0 * RECORDS * 1500.0 / 1448.0).abs() < 1e-6);
+        let waits = found.beside_ms.unwrap();
+        assert_eq!((waits.median, waits.p95), (200.0, 200.0));
+        assert_eq!((found.isolated, found.queue()), (Some(false), Queue::Long));
+        let buffer = found.buffer_bytes.unwrap() as f64;
+        assert!((buffer / (0.2 * found.rate_mbit * 125e3) - 1.0).abs() < 1e-3);
+        assert!(!found.server_limit);
+    }
+
+    #[test]
+    fn flows_that_do_not_wait_for_each_other_are_seen() {
+        let found = direction(Way::Down, &full(125_000, 21.0, 90.0), &line());
+        assert_eq!((found.isolated, found.queue()), (Some(true), Queue::Fair));
+        let short = direction(Way::Down, &full(125_000, 30.0, 40.0), &line());
+        assert_eq!((short.isolated, short.queue()), (Some(false), Queue::Short));
+        let nothing = direction(Way::Down, &full(125_000, 21.0, 30.0), &line());
+        assert_eq!((nothing.isolated, nothing.queue()), (None, Queue::Short));
+    }
+
+    #[test]
+    fn a_servers_limit_is_not_the_lines() {
+        let found = direction(Way::Down, &full(350_000, 21.0, 25.0), &line());
+        assert!(found.server_limit);
+        let mut measured = line();
+        measured.down = Some(found);
+        assert!(measured.text().contains("the server's limit"), "{}", measured.text());
+    }
+
+    #[test]
+    fn nothing_that_passed_is_no_wait() {
+        let mut loaded = Loaded {
+            course: Course::default(),
+            ..Loaded::default()
+        };
+        loaded.course.push(100.0, 10);
+        let found = direction(Way::Up, &loaded, &line());
+        assert_eq!((found.beside_ms, found.buffer_bytes, found.isolated), (None, None, None));
+        assert_eq!(found.confidence, Confidence::Low);
+    }
+}

@@ -1,0 +1,163 @@
+//! Whom a client trusts, and a server's certificate.
+
+use crate::Problem;
+use probe::{Identity, Pin};
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName, UnixTime};
+use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, ServerConfig, SignatureScheme};
+use std::path::Path;
+use std::sync::Arc;
+
+/// HTTP/2 over TLS (RFC 9113 section 3.2).
+const PROTOCOL: &[u8] = b"h2";
+
+/// The servers that a client trusts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trusted {
+    /// Those that an authority of this system vouches for by name.
+    Public,
+    /// The one whose key has this pin, as `analects probe serve` prints it.
+    Pin(Pin),
+    /// Any: anyone on the path can pose as it.
+    Anyone,
+}
+
+/// A client's configuration.
+///
+/// # Errors
+/// If TLS cannot be set up, or this system names no authority.
+pub fn client(trusted: Trusted) -> Result<ClientConfig, Problem> {
+    let builder = ClientConfig::builder_with_provider(provider())
+        .with_safe_default_protocol_versions()
+        .map_err(unset)?;
+    let mut config = match trusted {
+        Trusted::Public => builder.with_root_certificates(roots()?),
+        Trusted::Pin(_) | Trusted::Anyone => builder
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(Pinned(trusted))),
+    }
+    .with_no_client_auth();
+    config.alpn_protocols = vec![PROTOCOL.to_vec()];
+    // Each handshake is to be a whole one: its time is what is measured.
+    config.resumption = rustls::client::Resumption::disabled();
+    Ok(config)
+}
+
+fn roots() -> Result<rustls::RootCertStore, Problem> {
+    let found = rustls_native_certs::load_native_certs();
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add_parsable_certificates(found.certs);
+    match roots.is_empty() {
+        false => Ok(roots),
+        true => Err(Problem::Refused(
+            "this system names no certificate authority (ca-certificates is not installed?); a server of your own \
+             is known by --pin"
+                .to_owned(),
+        )),
+    }
+}
+
+/// A server's configuration, whose certificate says no more than its key.
+///
+/// # Errors
+/// If no certificate can be made of it.
+pub fn server(identity: &Identity) -> Result<ServerConfig, Problem> {
+    let wrong = |error: rcgen::Error| Problem::Refused(format!("the server's key: {error}"));
+    let key = PrivatePkcs8KeyDer::from(identity.pkcs8().to_vec());
+    let pair = rcgen::KeyPair::try_from(&key).map_err(wrong)?;
+    let own = rcgen::CertificateParams::new(vec!["analects".to_owned()])
+        .and_then(|params| params.self_signed(&pair))
+        .map_err(wrong)?;
+    given(vec![own.into()], key.into())
+}
+
+/// A server's configuration with a certificate of an authority, from two files in PEM.
+///
+/// # Errors
+/// If a file cannot be read, or the key is not the certificate's.
+pub fn server_of(certificates: &Path, key: &Path) -> Result<ServerConfig, Problem> {
+    use rustls::pki_types::pem::PemObject as _;
+    let wrong = |path: &Path, error: rustls::pki_types::pem::Error| {
+        Problem::Refused(format!("{}: {error}; expected PEM", path.display()))
+    };
+    let chain = CertificateDer::pem_file_iter(certificates)
+        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+        .map_err(|error| wrong(certificates, error))?;
+    let secret = PrivateKeyDer::from_pem_file(key).map_err(|error| wrong(key, error))?;
+    given(chain, secret)
+}
+
+fn given(
+    chain: Vec<CertificateDer<'static>>,
+    key: PrivateKeyDer<'static>,
+) -> Result<ServerConfig, Problem> {
+    let mut config = ServerConfig::builder_with_provider(provider())
+        .with_safe_default_protocol_versions()
+        .map_err(unset)?
+        .with_no_client_auth()
+        .with_single_cert(chain, key)
+        .map_err(|e| Problem::Refused(format!("the server's certificate: {e}")))?;
+    config.alpn_protocols = vec![PROTOCOL.to_vec()];
+    config.session_storage = Arc::new(rustls::server::NoServerSessionStorage {});
+    config.send_tls13_tickets = 0;
+    Ok(config)
+}
+
+fn provider() -> Arc<CryptoProvider> {
+    Arc::new(rustls::crypto::ring::default_provider())
+}
+
+fn unset(error: rustls::Error) -> Problem {
+    Problem::Refused(format!("TLS cannot be set up: {error}"))
+}
+
+#[derive(Debug)]
+struct Pinned(Trusted);
+
+impl ServerCertVerifier for Pinned {
+    fn verify_server_cert(
+        &self,
+        shown: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _name: &ServerName<'_>,
+        _ocsp: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        let key = webpki::EndEntityCert::try_from(shown)
+            .map_err(|_| CertificateError::BadEncoding)?
+            .subject_public_key_info();
+        match self.0 {
+            Trusted::Pin(pin) if Pin::of(&key) != pin => {
+                Err(CertificateError::ApplicationVerificationFailure.into())
+            }
+            _ => Ok(ServerCertVerified::assertion()),
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        shown: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let known = provider().signature_verification_algorithms;
+        verify_tls12_signature(message, shown, signature, &known)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        shown: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let known = provider().signature_verification_algorithms;
+        verify_tls13_signature(message, shown, signature, &known)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        provider()
+            .signature_verification_algorithms
+            .supported_schemes()
+    }
+}
