@@ -90,6 +90,9 @@ impl Follower {
 
     /// A packet left the line at `left`, where it had waited for `wait`; in s.
     pub fn left_line(&mut self, now: f64, left: f64, wait: f64, bytes: u32) {
+        if self.told(now) != Told::Stamps {
+            self.busy = Busy::default();
+        }
         self.last_stamp = now;
         self.stamped.add(now, wait);
         self.drained(now, left, wait, bytes);
@@ -125,7 +128,8 @@ impl Follower {
         self.achieved.rate(now).as_bits() as f64 / self.rate
     }
 
-    fn told(&self, now: f64) -> Told {
+    /// What knowledge of the line's queue comes from.
+    pub fn told(&self, now: f64) -> Told {
         match (now - self.last_stamp, now - self.last_ping) {
             (stamp, _) if stamp <= UNSTAMPED => Told::Stamps,
             (_, ping) if ping <= UNSTAMPED => Told::Pings,

@@ -20,7 +20,7 @@ mod recent;
 
 pub use favour::Favour;
 
-use crate::{Controller, Decision, Entry, Packet, Signal, Way, Ways};
+use crate::{Controller, Decision, Entry, Packet, Signal, Told, Way, Ways};
 use base::Base;
 use clocks::{Clocks, Sense};
 use follower::Follower;
@@ -101,9 +101,9 @@ impl Drain {
         }
     }
 
-    /// The far end has what it echoes: that left the line when the far end's clock said so.
+    /// The far end has what it acknowledges: that left the line when the far end's clock said so.
     fn acknowledged(&mut self, now: f64, stamps: crate::Stamps) {
-        let Some(gone) = self.left.acknowledged(stamps.flow, stamps.echo) else {
+        let Some(gone) = self.left.acknowledged(stamps.flow, stamps.has) else {
             return;
         };
         let up = &mut self.ways.up;
@@ -111,14 +111,14 @@ impl Drain {
         let wait = self
             .receivers
             .wait(stamps.flow, stamps.value, gone.at, known);
-        // A delayed acknowledgement answers the segment after this one, and echoes this (RFC 7323, 4.2):
-        // what the sender let pass between the two is no queue.
-        let queued = (wait - gone.next).max(0.0);
-        up.left_line(now, gone.at + wait, queued, gone.bytes);
+        up.left_line(now, gone.at + wait, (wait - gone.delayed).max(0.0), gone.bytes);
     }
 
     /// A packet left the shaper for the line.
     fn went(&mut self, now: f64, packet: Packet) {
+        if self.ways.up.told(now) != Told::Stamps {
+            self.ways.up.passed(packet.bytes);
+        }
         match packet.stamps {
             Some(stamps) if packet.bytes > BARE => {
                 self.left.went(now, stamps, packet.bytes);
