@@ -107,7 +107,11 @@ impl Left {
         for record in self.records.drain(..=place) {
             gone.bytes = gone.bytes.saturating_add(record.bytes);
             gone.at = record.at;
-            segments += if record.flow == flow { record.segments } else { 0 };
+            segments += if record.flow == flow {
+                record.segments
+            } else {
+                0
+            };
         }
         // A second segment is answered at once (RFC 9293, 3.8.6.3), a single one may wait for it.
         if segments == 1 {

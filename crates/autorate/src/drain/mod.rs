@@ -48,9 +48,9 @@ pub const ENTRY: Entry = Entry {
         of the time, and under load slowly beyond, faster the longer it is clear.\n\nPings count only \
         where no TCP with time stamps passes, as with QUIC alone: it is then nearly blind to short dips. \
         It does not see a policer, which has no queue. Behind a modem no rate spares a call when the line \
-        falls to less than a quarter within a round trip: the bytes are under way. On a line with a high \
-        plateau and deep dips every second or two it stays far below the plateau. Away \
-        from the home it is not good yet: a call that goes up stalls more than under a cake-autorate that is told the line.",
+        falls to less than a quarter within a round trip: the bytes are under way. After \
+        a dip the way back counts as a part of the dip: on a line that dips deeply every few seconds it \
+        stays at half of what a discipline in the modem would carry.",
     source: "ours",
     params: DrainParams::SPECS,
     build: |settings| Ok(Box::new(Drain::new(&DrainParams::parse(settings)?))),
@@ -111,7 +111,12 @@ impl Drain {
         let wait = self
             .receivers
             .wait(stamps.flow, stamps.value, gone.at, known);
-        up.left_line(now, gone.at + wait, (wait - gone.delayed).max(0.0), gone.bytes);
+        up.left_line(
+            now,
+            gone.at + wait,
+            (wait - gone.delayed).max(0.0),
+            gone.bytes,
+        );
     }
 
     /// A packet left the shaper for the line.
