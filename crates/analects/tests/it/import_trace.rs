@@ -134,7 +134,10 @@ fn one_unreadable_trace_of_a_folder_is_left_out_and_named() {
     let (code, said) = with_trace(&folder, "traces");
     assert_eq!(code, Some(0), "{said}");
     for left in ["2.txt", "4.txt.gz", "5.txt", "6.txt"] {
-        assert!(said.contains(&format!("traces/{left}: left out: ")), "{said}");
+        assert!(
+            said.contains(&format!("traces/{left}: left out: ")),
+            "{said}"
+        );
     }
     let strict = ["run", "t.toml", "--set", "link.trace=traces", "--strict"];
     let (code, said) = run(&folder, &strict);
