@@ -10,6 +10,8 @@ mod import;
 mod link;
 mod shared;
 mod theory;
+#[cfg(feature = "host")]
+mod your_line;
 
 #[cfg(feature = "host")]
 pub use agree::{AgreeArgs, Witness};
@@ -26,6 +28,8 @@ pub use shared::{
 };
 use std::path::PathBuf;
 pub use theory::{BoundArgs, BoundFormat, Policies, ThresholdArgs, ThresholdFormat};
+#[cfg(feature = "host")]
+pub use your_line::MeasureArgs;
 
 /// The command by which this program runs itself in namespaces.
 #[cfg(feature = "host")]
@@ -98,6 +102,10 @@ pub enum Command {
     /// without kernel modules. $ANALECTS_FAR is the address of the far side. The status is the command's, 128
     /// and the signal that ended it, 126 if it cannot be run, 127 if it is not there, and 125 if the link fails.
     Link(LinkArgs),
+    #[cfg(feature = "host")]
+    /// Measure this host's line against a server that you name: what it carries, how long packets wait while it
+    /// is full, and what a call makes of it; then compare what would help.
+    Measure(MeasureArgs),
     /// What a router has, too.
     #[cfg(feature = "host")]
     #[command(flatten)]

@@ -46,6 +46,8 @@ mod traces;
 mod validity;
 mod variants;
 mod why;
+#[cfg(feature = "host")]
+mod your_line;
 
 use clap::{CommandFactory, FromArgMatches};
 use cli::{Cli, Command};
@@ -123,6 +125,8 @@ fn execute(command: Command) -> Result<ExitCode, Refused> {
         Command::BrowserInside { folder, pace } => browser::inside(&folder, pace.as_deref()),
         #[cfg(feature = "host")]
         Command::Link(args) => return Ok(ExitCode::from(link::run(&args))),
+        #[cfg(feature = "host")]
+        Command::Measure(args) => your_line::run(&args),
         #[cfg(feature = "host")]
         Command::OnRouter(router::Command::Doctor(args)) => {
             let found = ::browser::version().map_err(|error| (error.message, error.help));

@@ -33,17 +33,20 @@ pub fn run(args: &MeasureArgs) -> Result<()> {
         2 * wish.span.as_secs() + 2,
         Bytes::new(wish.bytes)
     );
-    let found = measure(&wish, &interrupted()?, &mut progress()).map_err(refused)?;
-    let document = scenario::line(&found).map_err(Refused::from)?;
+    let found = measure(&wish, &*interrupted()?, &mut progress()).map_err(refused)?;
     if let Some(path) = &args.out {
+        let document = scenario::line(&found, &scenario::disciplines(&found))?;
         std::fs::write(path, scenario::text(&found, &document))
             .map_err(|error| unwritable(path, &error))?;
     }
-    let evening = evening::simulated(&found, &document, args.compare)?;
+    let evenings = evening::simulated(&found, args.compare)?;
     if args.json {
-        return print(&json(&found, &evening));
+        return print(&json(&found, &evenings));
     }
-    print(&(found.text() + &evening.text))?;
+    print(&(found.text() + &evening::grade(&evenings)))?;
+    if args.compare {
+        print(&(evening::table(&evenings) + &evening::commands(&found)))?;
+    }
     match &args.out {
         Some(path) => print(&format!("the line as a scenario: {}\n", path.display())),
         None => Ok(()),
@@ -93,7 +96,11 @@ fn progress() -> impl FnMut(Progress) + Send {
             Progress::Idle(ms) => format!("idle: {ms:.1} ms"),
             Progress::Second(way, at, mbit) => format!("{} {at:.0} s: {mbit:.1} Mbit/s", name(way)),
         };
-        let (start, end) = if terminal { ("\r\x1b[K", "") } else { ("", "\n") };
+        let (start, end) = if terminal {
+            ("\r\x1b[K", "")
+        } else {
+            ("", "\n")
+        };
         // Nobody may look.
         let _ = write!(std::io::stderr(), "{start}{text}{end}");
         if terminal && matches!(seen, Progress::Idle(_)) {
@@ -115,10 +122,10 @@ fn refused(problem: Problem) -> Refused {
     }
 }
 
-fn json(found: &Measured, evening: &evening::Evening) -> String {
+fn json(found: &Measured, evenings: &[evening::Evening]) -> String {
     // A measurement has finite numbers and plain names: JSON can represent all of it.
     let mut value = serde_json::to_value(found).unwrap_or_default();
     value["version"] = crate::own::version_of_results().into();
-    value["evening"] = serde_json::to_value(&evening.rows).unwrap_or_default();
+    value["evenings"] = serde_json::to_value(evenings).unwrap_or_default();
     value.to_string() + "\n"
 }

@@ -1,9 +1,9 @@
 //! A measurement from its first look-up to its result.
 
-use crate::config::{Config, WELL_KNOWN};
-use crate::connection::Server;
-use crate::direction::{Bounds, Kind, Loaded, Sample, fill};
+use crate::config::Config;
+use crate::connection::{Connection, Server};
 pub use crate::direction::Way;
+use crate::direction::{Bounds, Kind, Loaded, Sample, fill};
 use crate::measured::{Idle, Measured};
 use crate::{Problem, Trusted};
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -25,14 +25,23 @@ pub struct Wish {
     pub host: String,
     /// Its port.
     pub port: u16,
-    /// Where its document is; [`WELL_KNOWN`] if none.
-    pub path: Option<String>,
+    /// What it has where.
+    pub config: Described,
     /// Whom to trust.
     pub trusted: Trusted,
     /// The length of each way.
     pub span: Duration,
     /// Bytes of both ways together.
     pub bytes: u64,
+}
+
+/// Where a server says what it has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Described {
+    /// In a document at this path, such as [`crate::config::WELL_KNOWN`].
+    At(String),
+    /// Nowhere: it is known beforehand.
+    As(Config),
 }
 
 /// What is told while it goes on.
@@ -66,11 +75,12 @@ async fn measured(
     seen: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<Measured, Problem> {
     let (first, connection) = reached(&wish.host, wish.port, wish.trusted).await?;
-    let path = wish.path.as_deref().unwrap_or(WELL_KNOWN);
-    let (document, _, headers) = connection.small(path).await?;
-    let config = Arc::new(Config::parse(&document)?);
-    let granted = headers.get(GRANTED).and_then(|value| value.to_str().ok());
-    let granted = granted.and_then(|text| text.parse::<f64>().ok());
+    let (config, granted) = match &wish.config {
+        Described::As(config) => (config.clone(), None),
+        Described::At(path) => described(&connection, path).await?,
+    };
+    drop(connection);
+    let config = Arc::new(config);
     let server = place(&first, &config, wish).await?;
     let idle = idle(&server, &config).await?;
     seen(Progress::Idle(idle.rtt_ms));
@@ -93,12 +103,16 @@ async fn measured(
     Ok(found)
 }
 
+/// What the document at `path` says, and what the server grants, in bits a second.
+async fn described(connection: &Connection, path: &str) -> Result<(Config, Option<f64>), Problem> {
+    let (document, _, headers) = connection.small(path).await?;
+    let granted = headers.get(GRANTED).and_then(|value| value.to_str().ok());
+    let granted = granted.and_then(|text| text.parse::<f64>().ok());
+    Ok((Config::parse(&document)?, granted))
+}
+
 /// The first address of a name that answers.
-async fn reached(
-    host: &str,
-    port: u16,
-    trusted: Trusted,
-) -> Result<(Server, crate::connection::Connection), Problem> {
+async fn reached(host: &str, port: u16, trusted: Trusted) -> Result<(Server, Connection), Problem> {
     let name = host.trim_start_matches('[').trim_end_matches(']');
     let addresses: Vec<SocketAddr> = (name, port)
         .to_socket_addrs()
@@ -119,7 +133,10 @@ async fn reached(
 /// translation of addresses does, is reached where it was.
 async fn place(first: &Server, config: &Config, wish: &Wish) -> Result<Server, Problem> {
     match &config.endpoint {
-        Some(endpoint) => Ok(reached(endpoint, config.port, wish.trusted).await?.0.named(config)),
+        Some(endpoint) => Ok(reached(endpoint, config.port, wish.trusted)
+            .await?
+            .0
+            .named(config)),
         None if config.host == wish.host && config.port == wish.port => Ok(first.clone()),
         None if wish.trusted != Trusted::Public => Ok(first.named(config)),
         None => Ok(reached(&config.host, config.port, wish.trusted).await?.0),
@@ -156,7 +173,8 @@ impl Measured {
         self.bytes += loaded.course.bytes();
         self.seconds += loaded.course.end() / 1e3;
         if let Some(why) = &loaded.cut {
-            self.notes.push(format!("{}: ended early: {why}", name(way)));
+            self.notes
+                .push(format!("{}: ended early: {why}", name(way)));
         }
         let direction = crate::measured::direction(way, loaded, self);
         match way {

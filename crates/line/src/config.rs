@@ -70,7 +70,9 @@ impl Config {
             let url = Url::parse(&text).map_err(|e| wrong(format!("{name}: {text}: {e}")))?;
             match (url.scheme(), url.host_str()) {
                 ("https", Some(_)) => Ok(url),
-                _ => Err(wrong(format!("{name}: found {text}, expected https://HOST/…"))),
+                _ => Err(wrong(format!(
+                    "{name}: found {text}, expected https://HOST/…"
+                ))),
             }
         };
         let large = read(
@@ -131,7 +133,11 @@ mod tests {
 
     #[test]
     fn as_the_draft_and_as_older_servers_write_it() {
-        let text = urls("https://h:4043/l?a=b", "https://h:4043/s", "https://h:4043/u");
+        let text = urls(
+            "https://h:4043/l?a=b",
+            "https://h:4043/s",
+            "https://h:4043/u",
+        );
         let config = Config::parse(text.as_bytes()).unwrap();
         assert_eq!((config.host.as_str(), config.port), ("h", 4043));
         assert_eq!(
@@ -151,7 +157,10 @@ mod tests {
     fn what_is_none_is_named() {
         for (text, said) in [
             ("<html>", "expected the JSON"),
-            (r#"{"version": 2, "urls": {}}"#, "found version 2, expected 1"),
+            (
+                r#"{"version": 2, "urls": {}}"#,
+                "found version 2, expected 1",
+            ),
             (r#"{"version": 1, "urls": {}}"#, "large_download_url lacks"),
             (
                 &urls("http://h/l", "https://h/s", "https://h/u"),

@@ -109,9 +109,10 @@ impl Server {
     /// # Errors
     /// If one of its parts fails, each in its own words.
     pub async fn connect(&self) -> Result<Connection, Problem> {
-        let (stream, tcp) = self.reach().await.map_err(|e| {
-            Problem::Unreachable(format!("{}: no connection: {e}", self.address))
-        })?;
+        let (stream, tcp) = self
+            .reach()
+            .await
+            .map_err(|e| Problem::Unreachable(format!("{}: no connection: {e}", self.address)))?;
         // Without it the kernel takes megabytes, and a request waits behind them. An old kernel has no such bound.
         let _ = SockRef::from(&stream).set_tcp_notsent_lowat(UNSENT);
         let start = Instant::now();

@@ -67,16 +67,25 @@ impl Course {
 /// Whether a rate varies: the slowest tenth of all seconds of `steps` carries less than three quarters of the mean.
 /// None where there are fewer than four seconds.
 pub fn varies(steps: &[f64]) -> Option<bool> {
-    let mut seconds: Vec<f64> = steps
-        .chunks_exact(SECOND)
-        .map(|second| second.iter().sum::<f64>() / SECOND as f64)
-        .collect();
+    let seconds = seconds(steps);
     if seconds.len() < 4 {
         return None;
     }
     let mean = seconds.iter().sum::<f64>() / seconds.len() as f64;
-    seconds.sort_by(f64::total_cmp);
     Some(seconds[seconds.len() / 10] < 0.75 * mean)
+}
+
+/// The rate of the slowest second of `steps`; none where there is none.
+pub fn slowest(steps: &[f64]) -> Option<f64> {
+    seconds(steps).first().copied()
+}
+
+/// The rate of each second, the slowest first.
+fn seconds(steps: &[f64]) -> Vec<f64> {
+    let of = |second: &[f64]| second.iter().sum::<f64>() / SECOND as f64;
+    let mut seconds: Vec<f64> = steps.chunks_exact(SECOND).map(of).collect();
+    seconds.sort_by(f64::total_cmp);
+    seconds
 }
 
 #[cfg(test)]
@@ -117,6 +126,7 @@ mod tests {
         let mut steps = vec![20.0; 60];
         steps.extend([5.0; 20]);
         assert_eq!(varies(&steps), Some(true));
+        assert_eq!((slowest(&steps), slowest(&[5.0])), (Some(5.0), None));
         assert_eq!(varies(&[20.0; 39]), None);
     }
 

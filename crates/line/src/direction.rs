@@ -1,13 +1,13 @@
 //! One way of a line, filled by more and more connections, and requests on them and beside them
 //! (draft-ietf-ippm-responsiveness, "Final Algorithm").
 
+use crate::Problem;
 use crate::body::Outgoing;
 use crate::config::Config;
 use crate::connection::{Connection, Server, ms};
 use crate::course::{Course, STEP_MS};
 use crate::rpm::{Responsiveness, Times};
 use crate::stable::{Averages, DISTANCE};
-use crate::Problem;
 use http_body_util::BodyExt as _;
 use hyper::Method;
 use std::sync::Arc;
@@ -175,7 +175,9 @@ impl Common {
             self.carried.fetch_add(bytes, Ordering::Relaxed);
         }
         match read {
-            0 => Err(Problem::Server(format!("{path}: found no bytes, expected 8 GB"))),
+            0 => Err(Problem::Server(format!(
+                "{path}: found no bytes, expected 8 GB"
+            ))),
             _ => Ok(()),
         }
     }
@@ -377,7 +379,8 @@ impl Filling<'_> {
             let why = "the connections carried nothing".to_owned();
             return Err(Problem::Unreachable(self.loaded.cut.unwrap_or(why)));
         }
-        self.loaded.enough = self.goodput.intervals() >= DISTANCE && self.rpms.intervals() >= DISTANCE;
+        self.loaded.enough =
+            self.goodput.intervals() >= DISTANCE && self.rpms.intervals() >= DISTANCE;
         self.loaded.rpm = self.loaded.responsiveness(now - DISTANCE as f64 * INTERVAL);
         self.loaded.connections = self.carriers.len();
         Ok(self.loaded)

@@ -1,7 +1,7 @@
 //! The result, as numbers and in words.
 
 use crate::client::{Way, name};
-use crate::course::varies;
+use crate::course::{slowest, varies};
 use crate::direction::{Kind, Loaded};
 use crate::rpm::Responsiveness;
 use serde::Serialize;
@@ -60,6 +60,8 @@ pub struct Direction {
     pub course_mbit: Vec<f64>,
     /// Whether the rate varies; none where it took too short to tell.
     pub varies: Option<bool>,
+    /// The rate of IP packets in the slowest second of the second half, in Mbit/s.
+    pub slowest_mbit: Option<f64>,
     /// How long a first packet waits beside the load; none without one that passed.
     pub beside_ms: Option<Waits>,
     /// How long a request waits on a connection that carries load. A server's own buffers are part of it.
@@ -114,12 +116,7 @@ pub enum Queue {
 }
 
 impl Measured {
-    pub(crate) fn new(
-        server: &str,
-        address: SocketAddr,
-        idle: Idle,
-        granted: Option<f64>,
-    ) -> Self {
+    pub(crate) fn new(server: &str, address: SocketAddr, idle: Idle, granted: Option<f64>) -> Self {
         Measured {
             server: server.to_owned(),
             address,
@@ -241,6 +238,7 @@ pub(crate) fn direction(way: Way, loaded: &Loaded, line: &Measured) -> Direction
         rate_mbit: rate,
         goodput_mbit: goodput,
         varies: varies(second_half),
+        slowest_mbit: slowest(second_half).map(|slowest| slowest * RECORDS * PACKET / payload),
         course_mbit: steps,
         beside_ms: beside,
         loaded_ms: on,
@@ -277,7 +275,9 @@ fn handed_over_before(loaded: &Loaded, half: f64, end: f64) -> [f64; 2] {
 fn waits(times: &[f64], least: f64) -> Option<Waits> {
     let mut sorted: Vec<f64> = times.iter().map(|time| (time - least).max(0.0)).collect();
     sorted.sort_by(f64::total_cmp);
-    let at = |part: f64| sorted.get(((sorted.len() as f64 * part) as usize).min(sorted.len().checked_sub(1)?));
+    let at = |part: f64| {
+        sorted.get(((sorted.len() as f64 * part) as usize).min(sorted.len().checked_sub(1)?))
+    };
     Some(Waits {
         median: *at(0.5)?,
         p95: *at(0.95)?,
@@ -349,7 +349,11 @@ mod tests {
         assert!(found.server_limit);
         let mut measured = line();
         measured.down = Some(found);
-        assert!(measured.text().contains("the server's limit"), "{}", measured.text());
+        assert!(
+            measured.text().contains("the server's limit"),
+            "{}",
+            measured.text()
+        );
     }
 
     #[test]
@@ -360,7 +364,10 @@ mod tests {
         };
         loaded.course.push(100.0, 10);
         let found = direction(Way::Up, &loaded, &line());
-        assert_eq!((found.beside_ms, found.buffer_bytes, found.isolated), (None, None, None));
+        assert_eq!(
+            (found.beside_ms, found.buffer_bytes, found.isolated),
+            (None, None, None)
+        );
         assert_eq!(found.confidence, Confidence::Low);
     }
 }

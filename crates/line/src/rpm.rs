@@ -79,6 +79,9 @@ mod tests {
         assert_eq!(times.responsiveness(), None);
         times.loaded = vec![60.0];
         let found = times.responsiveness().unwrap();
-        assert_eq!((found.foreign, found.loaded, found.rpm), (3000.0, 1000.0, 2000.0));
+        assert_eq!(
+            (found.foreign, found.loaded, found.rpm),
+            (3000.0, 1000.0, 2000.0)
+        );
     }
 }

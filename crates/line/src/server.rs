@@ -12,8 +12,9 @@ use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use probe::limits::{Grant, Ledger, Policy};
+use socket2::{Domain, Socket, Type};
 use std::convert::Infallible;
-use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr, TcpListener};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
@@ -32,6 +33,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const CONNECTIONS: usize = 128;
 /// Connections of all clients at once.
 const CONNECTIONS_IN_ALL: usize = 512;
+/// Connections that wait to be taken.
+const BACKLOG: i32 = 128;
 /// Requests of a connection at once.
 const STREAMS: u32 = 32;
 /// What a client may send ahead: 1 Gbit/s over 32 ms. Bytes.
@@ -78,9 +81,7 @@ impl Server {
         tls: rustls::ServerConfig,
         policy: Policy,
     ) -> Result<Self, Problem> {
-        let listener = TcpListener::bind(address)
-            .and_then(|listener| listener.set_nonblocking(true).map(|()| listener))
-            .map_err(|e| Problem::system(&address.to_string(), e))?;
+        let listener = listener(address).map_err(|e| Problem::system(&address.to_string(), e))?;
         Ok(Server {
             listener,
             tls: Arc::new(tls),
@@ -138,6 +139,19 @@ impl Server {
             }
         }
     }
+}
+
+/// A socket that listens. That of any address answers IPv4 too, whatever `net.ipv6.bindv6only` says.
+fn listener(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
+    if address.ip() == Ipv6Addr::UNSPECIFIED {
+        socket.set_only_v6(false)?;
+    }
+    socket.set_reuse_address(true)?;
+    socket.set_nonblocking(true)?;
+    socket.bind(&address.into())?;
+    socket.listen(BACKLOG)?;
+    Ok(socket.into())
 }
 
 fn locked(clients: &Shared) -> std::sync::MutexGuard<'_, Clients> {
@@ -257,10 +271,16 @@ async fn answer(request: Request<Incoming>, place: Arc<Place>, rate: u64) -> Res
             let mut response = of(StatusCode::OK, Answer::Whole(Some(document.into())));
             let headers = response.headers_mut();
             headers.insert(GRANTED, rate.into());
-            headers.insert("content-type", hyper::header::HeaderValue::from_static("application/json"));
+            headers.insert(
+                "content-type",
+                hyper::header::HeaderValue::from_static("application/json"),
+            );
             response
         }
-        (&Method::GET, SMALL) => of(StatusCode::OK, Answer::Whole(Some(Bytes::from_static(b"0")))),
+        (&Method::GET, SMALL) => of(
+            StatusCode::OK,
+            Answer::Whole(Some(Bytes::from_static(b"0"))),
+        ),
         (&Method::GET, LARGE) => of(StatusCode::OK, Answer::large(place)),
         (&Method::POST, UPLOAD) => taken(request.into_body(), &place).await,
         _ => of(StatusCode::NOT_FOUND, Answer::Whole(None)),

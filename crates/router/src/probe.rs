@@ -105,13 +105,39 @@ fn serve(args: &ProbeServe) -> Result<()> {
         bytes_in_all: parsed::<Bytes>("--bytes-in-all", &args.bytes_in_all)?.get(),
     };
     let identity = Identity::load_or_make(&args.key)?;
-    let mut server = real::Server::bind(args.listen, &identity, policy, Settings::default())?;
+    let mut server =
+        real::Server::bind(args.listen, &identity, policy.clone(), Settings::default())?;
     let address = server.address()?;
+    #[cfg(feature = "measure")]
+    measured(args, address, &identity, policy)?;
     if address.is_ipv4() && args.listen.is_ipv6() {
         eprintln!("this kernel has no IPv6: only IPv4 is answered");
     }
     print(&format!("listening on {address}\npin {}\n", identity.pin()))?;
     Ok(server.run(&AtomicBool::new(false))?)
+}
+
+/// Answers `analects measure` on the TCP port of the same number, within the same limits.
+#[cfg(feature = "measure")]
+fn measured(
+    args: &ProbeServe,
+    address: SocketAddr,
+    identity: &Identity,
+    policy: Policy,
+) -> Result<()> {
+    let failed = |problem: line::Problem| Refused::failed(&problem.to_string(), "");
+    let tls = match (&args.certificate, &args.certificate_key) {
+        (Some(certificate), Some(key)) => line::server::Server::given(certificate, key),
+        _ => line::server::Server::own(identity),
+    };
+    let server =
+        line::server::Server::bind(address, tls.map_err(failed)?, policy).map_err(failed)?;
+    std::thread::spawn(move || {
+        if let Err(problem) = server.run() {
+            eprintln!("`analects measure` is not answered any more: {problem}");
+        }
+    });
+    Ok(())
 }
 
 fn parsed<T: FromStr<Err: Display>>(option: &str, text: &str) -> Result<T> {

@@ -1,97 +1,82 @@
 //! An evening on a measured line, simulated: as it is, and behind a shaper.
 
-use super::scenario::{buffer, discipline, rate, worst};
+use super::scenario::{behind_shaper, kbit, shaped_mbit, unshaped};
 use crate::cli::{Parallel, Shape};
 use crate::many::{self, counted, pool};
 use crate::{engines, own, run};
+use comfy_table::Cell;
 use command::Refused;
-use command::cells::cells;
-use line::client::Way;
-use line::measured::{Direction, Measured};
-use measure::metric::calls::{RATE, STALL};
+use command::cells::{empty, right};
+use line::client::{Way, name};
+use line::measured::Measured;
+use measure::metric::calls::{CALL_RATE, STALL};
 use measure::metric::pages::PLT;
 use measure::metric::transfers::BULK_RATE;
 use scenario::Document;
 use serde::Serialize;
 
-/// The part of a line that a shaper before its modem leaves it, down and up, where the line is steady
-/// (docs/guide-router-owner.md).
-const SHAPED: [f64; 2] = [0.9, 0.95];
-/// Where the rate varies, a shaper's rate holds for a part of the time only.
-const VARYING: f64 = 0.8;
-const RUNS: u64 = 10;
-/// What a shaper may have, and what `tc apply` sets of it for what is received.
-const CANDIDATES: [[&str; 2]; 3] = [
-    ["fq_codel", "fq_codel"],
-    ["cake", "cake"],
-    ["mencius", "mencius,target=5ms,hold=20ms,ingress=yes"],
+/// Evenings for an interval.
+const EVENINGS: u64 = 10;
+/// What a shaper may have, up and down, as `tc apply` sets it.
+const CANDIDATES: [(&str, [&str; 2]); 3] = [
+    ("fq_codel", ["fq_codel", "fq_codel"]),
+    ("cake", ["cake", "cake"]),
+    (
+        "mencius",
+        ["mencius", "mencius,target=5ms,hold=20ms,ingress=yes"],
+    ),
 ];
 
-/// What was simulated.
-pub struct Evening {
-    /// A row for each set-up.
-    pub rows: Vec<Row>,
-    /// The same for a reader, with what to do about it.
-    pub text: String,
-}
-
-/// One set-up's figures: a value, and the ends of its interval.
+/// One set-up's figures.
 #[derive(Debug, Serialize)]
-pub struct Row {
-    /// The discipline, and whether a shaper is before the line.
-    pub with: String,
-    /// For how long a call stands still, in s of the whole.
-    pub stall_s: Option<Figure>,
+pub struct Evening {
+    /// The shaper's discipline, or that there is none.
+    with: String,
+    /// For how long a call stands still, in s of 110.
+    stall_s: Option<Figure>,
     /// A call's rate, in Mbit/s.
-    pub call_mbit: Option<Figure>,
+    call_mbit: Option<Figure>,
     /// How long a page takes, in ms.
-    pub page_ms: Option<Figure>,
+    page_ms: Option<Figure>,
     /// What downloads and uploads carry, in Mbit/s.
-    pub bulk_mbit: Option<Figure>,
+    bulk_mbit: Option<Figure>,
 }
 
 /// A value, and its interval of 95 %.
 #[derive(Debug, Clone, Copy, Serialize)]
-pub struct Figure {
+struct Figure {
     value: f64,
     ci95: Option<(f64, f64)>,
 }
 
-/// Simulates the evening on the line as it is; with `all`, behind a shaper too.
+/// Simulates evenings on the line as it is; if `shaped`, behind a shaper too.
 ///
 /// # Errors
 /// If a simulation is refused.
-pub fn simulated(found: &Measured, line: &Document, all: bool) -> Result<Evening, Refused> {
-    let mut rows = vec![row("as it is", line)?];
-    if all {
-        for [up, down] in CANDIDATES {
-            rows.push(row(&format!("{up}, shaped"), &shaped(found, line, up, down)?)?);
-        }
+pub fn simulated(found: &Measured, shaped: bool) -> Result<Vec<Evening>, Refused> {
+    let mut evenings = vec![evening("as it is", &unshaped(found)?)?];
+    let candidates = CANDIDATES.iter().filter(|_| shaped);
+    for (with, disciplines) in candidates {
+        evenings.push(evening(with, &behind_shaper(found, *disciplines)?)?);
     }
-    let mut text = grade(&rows[0]);
-    if all {
-        text += &table(&rows);
-        text += &commands(found);
-    }
-    Ok(Evening { rows, text })
+    Ok(evenings)
 }
 
-fn row(with: &str, document: &Document) -> Result<Row, Refused> {
-    let chosen = engines::simulator();
+fn evening(with: &str, document: &Document) -> Result<Evening, Refused> {
+    let chosen = engines::chosen(&engines::virtually("sim", None))?;
     let shape = Shape {
         disciplines: Vec::new(),
         set: Vec::new(),
         strict: false,
         without: None,
         seed: 1,
-        repeat: Some(RUNS),
+        repeat: Some(EVENINGS),
     };
     let jobs = run::plan(&shape, &*chosen.engine, document)?;
     let results = counted(&pool(&Parallel { jobs: None })?, with, |bar| {
         campaign::run(&*chosen.engine, &jobs, None, bar)
     });
-    let results = results.map_err(many::refused)?;
-    let summaries = report::summarize(&results, &own::simulator().metrics);
+    let summaries = report::summarize(&results.map_err(many::refused)?, &own::simulator().metrics);
     let figure = |metric| {
         let estimate = summaries.first()?.get(metric)?;
         Some(Figure {
@@ -99,11 +84,87 @@ fn row(with: &str, document: &Document) -> Result<Row, Refused> {
             ci95: estimate.ci95,
         })
     };
-    Ok(Row {
+    Ok(Evening {
         with: with.to_owned(),
         stall_s: figure(&STALL),
-        call_mbit: figure(&RATE),
+        call_mbit: figure(&CALL_RATE),
         page_ms: figure(&PLT),
         bulk_mbit: figure(&BULK_RATE),
     })
+}
+
+/// What becomes of a call on the line as it is, in a sentence.
+pub fn grade(evenings: &[Evening]) -> String {
+    let Some((now, stall)) = evenings.first().and_then(|now| Some((now, now.stall_s?))) else {
+        return String::new();
+    };
+    let rate = now.call_mbit.map_or(0.0, |rate| rate.value);
+    let stands = match stall.value {
+        none if none < 0.05 => "does not stand still".to_owned(),
+        _ => format!("stands still for about {}", stall.text(1, " s")),
+    };
+    format!(
+        "calls: a call on this line {stands}, and has {rate:.1} Mbit/s, in two minutes with pages, a download and an \
+         upload\n       (simulated: {EVENINGS} evenings on the line as it was measured, calls of up to 4 Mbit/s each \
+         way)\n"
+    )
+}
+
+/// What each set-up brings and costs.
+pub fn table(evenings: &[Evening]) -> String {
+    let mut table = empty();
+    let headings = [
+        "stall, s of 110",
+        "call, Mbit/s",
+        "page, ms",
+        "bulk, Mbit/s",
+    ];
+    let cells = headings.into_iter().map(right);
+    table.set_header([Cell::new("a shaper with")].into_iter().chain(cells));
+    for evening in evenings {
+        let figures = [
+            (evening.stall_s, 2),
+            (evening.call_mbit, 2),
+            (evening.page_ms, 0),
+            (evening.bulk_mbit, 1),
+        ];
+        let cells = figures.into_iter().map(|(figure, digits)| {
+            right(&figure.map_or_else(|| "-".to_owned(), |figure| figure.text(digits, "")))
+        });
+        table.add_row([Cell::new(&evening.with)].into_iter().chain(cells));
+    }
+    format!("\n{}\n", table.trim_fmt())
+}
+
+impl Figure {
+    fn text(self, digits: usize, unit: &str) -> String {
+        let value = format!("{:.digits$}{unit}", self.value);
+        match self.ci95 {
+            Some((low, high)) => format!("{value} ({low:.digits$} to {high:.digits$})"),
+            None => value,
+        }
+    }
+}
+
+/// The commands that set up a shaper with mencius at the rates of the table.
+pub fn commands(found: &Measured) -> String {
+    let rates: Vec<String> = found
+        .ways()
+        .map(|(way, direction)| format!("--{} {}", name(way), kbit(shaped_mbit(way, direction))))
+        .collect();
+    let mut text = format!(
+        "\nThe shaper's rates are {}. With mencius, where LINE is the device towards the line and HOME that of your \
+         computers:\n  a Linux router:                sudo analects tc apply --dev LINE {}\n  one that takes no \
+         module:     sudo analects gateway --in HOME --out LINE {}\n",
+        rates.join(" "),
+        rates.join(" "),
+        rates.join(" "),
+    );
+    if let Some(down) = &found.down {
+        text += &format!(
+            "  this computer's web traffic:   sudo analects pace --down {}\n",
+            kbit(shaped_mbit(Way::Down, down))
+        );
+    }
+    text + "Each takes --dry-run. Then measure again.\n"
 }

@@ -1,33 +1,138 @@
-//! A measured line as a scenario: with the household of `scenarios/my-link.toml` on it.
+//! A measured line as a scenario, with the household of `scenarios/my-link.toml` on it.
 
-use line::client::Way;
+use line::client::{Way, name};
 use line::measured::{Direction, Measured, Queue};
 use scenario::{Document, ScenarioError};
 
-/// A call in both directions, pages, and a download and an upload.
+/// Two calls, pages, a download and an upload.
 const HOUSEHOLD: &str = include_str!("../../../../scenarios/my-link.toml");
+/// Where its traffic begins.
+const TRAFFIC: &str = "[[traffic]]";
 /// What is written where a wait was too short to tell how long the queue is.
 const SHORTEST: &str = "50ms";
+/// The part of a steady line that a shaper before its modem leaves it, down and up (docs/guide-router-owner.md).
+const SHAPED: [f64; 2] = [0.9, 0.95];
+/// The part of its slowest second that a shaper leaves a line whose rate varies.
+const VARYING: f64 = 0.85;
 
-/// The scenario of the line.
+/// What a link of a scenario has in one direction.
+struct Lane {
+    rate: String,
+    buffer: Option<String>,
+    discipline: Option<String>,
+}
+
+/// The line alone, under each of `disciplines`.
 ///
 /// # Errors
 /// If what was measured is out of a scenario's range.
-pub fn line(found: &Measured) -> Result<Document, ScenarioError> {
-    let mut document = Document::parse("my-line", HOUSEHOLD)?;
-    document.set("name", "my-line")?;
-    document.set("link.rtt", &format!("{:.1}ms", found.idle.rtt_ms.max(0.1)))?;
-    for (way, direction) in found.ways() {
-        let link = match way {
-            Way::Down => "link",
-            Way::Up => "link.up",
-        };
-        document.set(&format!("{link}.rate"), &rate(direction, 1.0))?;
-        document.set(&format!("{link}.buffer"), &buffer(direction))?;
+pub fn line(found: &Measured, disciplines: &[&str]) -> Result<Document, ScenarioError> {
+    let lane = |direction: &Direction| Lane {
+        discipline: None,
+        ..as_it_is(direction)
+    };
+    document(found, disciplines, "[link]\n", "", &lanes(found, lane))
+}
+
+/// The line with the queues that it seems to have.
+///
+/// # Errors
+/// As [`line()`].
+pub fn unshaped(found: &Measured) -> Result<Document, ScenarioError> {
+    let lanes = lanes(found, as_it_is);
+    document(found, &["pfifo"], "[link]\n", "", &lanes)
+}
+
+/// The same behind a shaper with the disciplines `up` and `down`, at the rates that were measured.
+///
+/// # Errors
+/// As [`line()`].
+pub fn behind_shaper(found: &Measured, [up, down]: [&str; 2]) -> Result<Document, ScenarioError> {
+    let shaper = |way: Way| {
+        let direction = of(found, way)?;
+        Some(Lane {
+            rate: kbit(shaped_mbit(way, direction)),
+            buffer: None,
+            discipline: Some(if way == Way::Down { down } else { up }.to_owned()),
+        })
+    };
+    let shaper = link(
+        "[[link]]\nname = \"router\"\n",
+        &[shaper(Way::Down), shaper(Way::Up)],
+    );
+    let lanes = lanes(found, as_it_is);
+    document(
+        found,
+        &["pfifo"],
+        "[[link]]\nname = \"modem\"\n",
+        &shaper,
+        &lanes,
+    )
+}
+
+fn lanes(found: &Measured, lane: impl Fn(&Direction) -> Lane) -> [Option<Lane>; 2] {
+    [Way::Down, Way::Up].map(|way| of(found, way).map(&lane))
+}
+
+fn of(found: &Measured, way: Way) -> Option<&Direction> {
+    match way {
+        Way::Down => found.down.as_ref(),
+        Way::Up => found.up.as_ref(),
     }
-    let worst = worst(found);
-    document.set_disciplines(&[discipline(worst).to_owned()]);
-    Ok(document)
+}
+
+fn as_it_is(direction: &Direction) -> Lane {
+    let queue = direction.queue();
+    Lane {
+        rate: kbit(direction.rate_mbit),
+        buffer: Some(match (queue, direction.buffer_bytes) {
+            (Queue::Long, Some(bytes)) => format!("{}B", bytes.max(1500)),
+            _ => SHORTEST.to_owned(),
+        }),
+        discipline: Some(discipline(queue).to_owned()),
+    }
+}
+
+fn document(
+    found: &Measured,
+    disciplines: &[&str],
+    head: &str,
+    behind: &str,
+    lanes: &[Option<Lane>; 2],
+) -> Result<Document, ScenarioError> {
+    let head = format!("{head}rtt = \"{:.1}ms\"\n", found.idle.rtt_ms.max(0.1));
+    let traffic = HOUSEHOLD.find(TRAFFIC).map_or("", |at| &HOUSEHOLD[at..]);
+    let text = format!(
+        "name = \"my-line\"\nduration = \"120s\"\nwarmup = \"10s\"\ndisciplines = {disciplines:?}\n\n{}{behind}{traffic}",
+        link(&head, lanes)
+    );
+    Document::parse("my-line", &text)
+}
+
+fn link(head: &str, [down, up]: &[Option<Lane>; 2]) -> String {
+    let mut text = head.to_owned();
+    // A way that was not measured has room for everything, as in a scenario that does not name it.
+    match down {
+        Some(lane) => text += &lane.keys(),
+        None => text += "rate = \"10gbit\"\n",
+    }
+    if let Some(lane) = up {
+        text += "\n[link.up]\n";
+        text += &lane.keys();
+    }
+    text + "\n"
+}
+
+impl Lane {
+    fn keys(&self) -> String {
+        let mut text = format!("rate = \"{}\"\n", self.rate);
+        for (key, value) in [("buffer", &self.buffer), ("discipline", &self.discipline)] {
+            if let Some(value) = value {
+                text += &format!("{key} = \"{value}\"\n");
+            }
+        }
+        text
+    }
 }
 
 /// The document as a file, which says where it is from.
@@ -37,7 +142,7 @@ pub fn text(found: &Measured, document: &Document) -> String {
         found.server
     );
     for (way, direction) in found.ways() {
-        let way = line::client::name(way);
+        let way = name(way);
         text += &format!("# {way}: {}.\n", seems(direction));
         if direction.varies == Some(true) {
             text += &format!(
@@ -51,34 +156,39 @@ pub fn text(found: &Measured, document: &Document) -> String {
     text + &document.to_toml()
 }
 
-/// The rate of a part of the line, for a scenario or a command: whole kbit/s.
-pub fn rate(direction: &Direction, part: f64) -> String {
-    format!("{:.0}kbit", (direction.rate_mbit * part * 1e3).max(8.0))
-}
-
-/// The part of the queue that was filled. At a queue that is kept short nothing is known of its length.
-pub fn buffer(direction: &Direction) -> String {
-    match (direction.queue(), direction.buffer_bytes) {
-        (Queue::Long, Some(bytes)) => format!("{}B", bytes.max(1500)),
-        _ => SHORTEST.to_owned(),
+/// The rate for a shaper before the line, in Mbit/s: below what it always has, so that packets wait in the shaper.
+pub fn shaped_mbit(way: Way, direction: &Direction) -> f64 {
+    match (direction.varies, direction.slowest_mbit) {
+        (Some(true), Some(slowest)) => VARYING * slowest,
+        _ => SHAPED[usize::from(way == Way::Up)] * direction.rate_mbit,
     }
 }
 
+/// A rate as scenarios and commands have it.
+pub fn kbit(mbit: f64) -> String {
+    format!("{:.0}kbit", (mbit * 1e3).max(8.0))
+}
+
+/// The disciplines to compare on the line: what it seems to have where packets of others wait longest, and others.
+pub fn disciplines(found: &Measured) -> Vec<&'static str> {
+    let waits = |direction: &Direction| direction.beside_ms.map_or(0.0, |waits| waits.p95);
+    let of = found.ways().map(|(_, direction)| direction);
+    let worst = of.max_by(|a, b| waits(a).total_cmp(&waits(b)));
+    let has = discipline(worst.map_or(Queue::Short, Direction::queue));
+    let others = ["fq_codel", "cake", "mencius"].into_iter();
+    [has]
+        .into_iter()
+        .chain(others.filter(|other| *other != has))
+        .collect()
+}
+
 /// The discipline that does what was seen.
-pub fn discipline(queue: Queue) -> &'static str {
+fn discipline(queue: Queue) -> &'static str {
     match queue {
         Queue::Long => "pfifo",
         Queue::Short => "codel",
         Queue::Fair => "fq_codel",
     }
-}
-
-/// The queue of the way on which packets of others wait longest.
-pub fn worst(found: &Measured) -> Queue {
-    let waits = |direction: &Direction| direction.beside_ms.map_or(0.0, |waits| waits.p95);
-    let of = found.ways().map(|(_, direction)| direction);
-    of.max_by(|a, b| waits(a).total_cmp(&waits(b)))
-        .map_or(Queue::Short, Direction::queue)
 }
 
 fn seems(direction: &Direction) -> &'static str {

@@ -111,18 +111,61 @@ mod tests {
     fn names_in_all_their_forms() {
         let at = |path: &str| Described::At(path.to_owned());
         for (text, trusted, host, port, path) in [
-            ("example.org", Trusted::Public, "example.org", 443, WELL_KNOWN),
+            (
+                "example.org",
+                Trusted::Public,
+                "example.org",
+                443,
+                WELL_KNOWN,
+            ),
             ("192.0.2.1", Trusted::Anyone, "192.0.2.1", 7411, WELL_KNOWN),
-            ("example.org:4043", Trusted::Anyone, "example.org", 4043, WELL_KNOWN),
-            ("2001:db8::1", Trusted::Anyone, "[2001:db8::1]", 7411, WELL_KNOWN),
-            ("[2001:db8::1]:99", Trusted::Public, "[2001:db8::1]", 99, WELL_KNOWN),
-            ("https://example.org/", Trusted::Public, "example.org", 443, WELL_KNOWN),
-            ("https://h:4043/config", Trusted::Anyone, "h", 4043, "/config"),
+            (
+                "example.org:4043",
+                Trusted::Anyone,
+                "example.org",
+                4043,
+                WELL_KNOWN,
+            ),
+            (
+                "2001:db8::1",
+                Trusted::Anyone,
+                "[2001:db8::1]",
+                7411,
+                WELL_KNOWN,
+            ),
+            (
+                "[2001:db8::1]:99",
+                Trusted::Public,
+                "[2001:db8::1]",
+                99,
+                WELL_KNOWN,
+            ),
+            (
+                "https://example.org/",
+                Trusted::Public,
+                "example.org",
+                443,
+                WELL_KNOWN,
+            ),
+            (
+                "https://h:4043/config",
+                Trusted::Anyone,
+                "h",
+                4043,
+                "/config",
+            ),
         ] {
-            assert_eq!(of(text, trusted), (host.to_owned(), port, at(path)), "{text}");
+            assert_eq!(
+                of(text, trusted),
+                (host.to_owned(), port, at(path)),
+                "{text}"
+            );
         }
         assert_eq!(of("apple", Trusted::Public).0, "mensura.cdn-apple.com");
-        assert!(matches!(of("cloudflare", Trusted::Public).2, Described::As(_)));
+        assert!(matches!(
+            of("cloudflare", Trusted::Public).2,
+            Described::As(_)
+        ));
     }
 
     #[test]

@@ -84,4 +84,12 @@ pub struct ProbeServe {
     /// Data that all clients may use in an hour.
     #[arg(long, default_value = "20GB", value_name = "BYTES")]
     pub bytes_in_all: String,
+    /// A certificate of an authority, in PEM, for `analects measure` without --pin. Needs --certificate-key.
+    #[cfg(feature = "measure")]
+    #[arg(long, value_name = "FILE", requires = "certificate_key")]
+    pub certificate: Option<PathBuf>,
+    /// The certificate's key, in PEM.
+    #[cfg(feature = "measure")]
+    #[arg(long, value_name = "FILE", requires = "certificate")]
+    pub certificate_key: Option<PathBuf>,
 }
