@@ -23,8 +23,9 @@ const PATIENCE: Duration = Duration::from_secs(8);
 const WINDOW: u32 = 16 << 20;
 /// A document or an answer is shorter than this. Bytes.
 const SMALL: usize = 64 << 10;
-/// What may lie unsent in the kernel, as the draft asks for it. Bytes.
-const UNSENT: u32 = 128 << 10;
+/// What may lie unsent in this process, and again in the kernel: what waits there has not left, and a request waits
+/// behind it. Bytes.
+const UNSENT: u32 = 32 << 10;
 
 /// A server, and how it is spoken to.
 #[derive(Clone)]
@@ -134,6 +135,7 @@ impl Server {
         let (sender, driven) = Builder::new(TokioExecutor::new())
             .initial_stream_window_size(WINDOW)
             .initial_connection_window_size(WINDOW)
+            .max_send_buf_size(UNSENT as usize)
             .handshake(TokioIo::new(stream))
             .await
             .map_err(|e| Problem::Server(format!("{}: HTTP/2: {e}", self.authority)))?;

@@ -23,8 +23,11 @@ const MOST: usize = 16;
 const INTERVAL: f64 = 1e3;
 /// Pairs of requests a second at most. The draft permits 100 (MPS): a router's processor would be what is measured.
 const PAIRS: f64 = 20.0;
-/// The part of what is carried that requests may take (PTC), and what a pair of them takes, in bytes.
-const PART: f64 = 0.05;
+/// And at least, so that there are enough to tell.
+const PAIRS_LEAST: f64 = 3.0;
+/// The part of what is carried that requests may take, and what a pair of them takes, in bytes. The draft permits a
+/// twentieth (PTC), which would be missing from the rate.
+const PART: f64 = 0.02;
 const PAIR: f64 = 6e3;
 /// Handshakes of TCP alone, beside the load: a tenth of a kB each, for the wait of a packet. In ms.
 const BESIDE: f64 = 100.0;
@@ -350,7 +353,7 @@ impl Filling<'_> {
     /// Between two pairs of requests, in ms.
     fn pause(&self) -> f64 {
         let carried = self.loaded.course.bytes() as f64 / self.loaded.course.end().max(1.0) * 1e3;
-        1e3 / (PART * carried / PAIR).clamp(1.0, PAIRS)
+        1e3 / (PART * carried / PAIR).clamp(PAIRS_LEAST, PAIRS)
     }
 
     /// The end of an interval.
@@ -366,7 +369,7 @@ impl Filling<'_> {
             self.rpms.push(found.rpm);
             self.loaded.settled = self.rpms.stable();
         }
-        if self.asked < MOST {
+        if !self.loaded.steady && self.asked < MOST {
             self.add();
         }
     }

@@ -14,6 +14,8 @@ const PACKET: f64 = 1500.0;
 const PAYLOAD: [f64; 2] = [1448.0, 1428.0];
 /// Waits below this are noise of the hosts, in ms.
 const NOISE: f64 = 4.0;
+/// How long TCP waits for an answer to its first packet, in ms.
+const RETRY: f64 = 1e3;
 /// A wait that a call notices, in ms.
 const FELT: f64 = 30.0;
 /// The part of what a server grants from which on its limit is what was measured.
@@ -64,6 +66,8 @@ pub struct Direction {
     pub slowest_mbit: Option<f64>,
     /// How long a first packet waits beside the load; none without one that passed.
     pub beside_ms: Option<Waits>,
+    /// The share of first packets beside the load that were lost, on their way or their answers'.
+    pub lost: Option<f64>,
     /// How long a request waits on a connection that carries load. A server's own buffers are part of it.
     pub loaded_ms: Option<Waits>,
     /// What of the buffer was filled, in bytes of IP packets: the 95th percentile of the wait, at the rate.
@@ -186,6 +190,9 @@ impl Direction {
                 figure(waits.p95)
             );
         }
+        if let Some(lost) = self.lost.filter(|lost| *lost > 0.0) {
+            text += &format!(", one in {:.0} is lost", 1.0 / lost);
+        }
         if let (Queue::Long, Some(bytes)) = (self.queue(), self.buffer_bytes) {
             text += &format!(", behind {} kB", figure(bytes as f64 / 1e3));
         }
@@ -222,8 +229,9 @@ fn figure(value: f64) -> String {
 pub(crate) fn direction(way: Way, loaded: &Loaded, line: &Measured) -> Direction {
     let end = loaded.course.end();
     let half = end / 2.0;
-    let waits = |kind, least: f64, from| waits(&loaded.times(kind, from), least);
-    let on = waits(Kind::Loaded, line.idle.request_ms, half);
+    let on = waits(&loaded.times(Kind::Loaded, half), line.idle.request_ms);
+    let handshakes = loaded.times(Kind::Tcp, half);
+    let passed = passed(&handshakes);
     let under_way = match way {
         Way::Down => [0.0, 0.0],
         Way::Up => handed_over_before(loaded, half, end),
@@ -231,7 +239,7 @@ pub(crate) fn direction(way: Way, loaded: &Loaded, line: &Measured) -> Direction
     let goodput = loaded.course.rate([half, end], under_way).unwrap_or(0.0) / 1e6;
     let payload = PAYLOAD[usize::from(line.address.is_ipv6())];
     let rate = goodput * RECORDS * PACKET / payload;
-    let beside = waits(Kind::Tcp, line.idle.rtt_ms, half);
+    let beside = waits(&passed, line.idle.rtt_ms);
     let steps = loaded.course.steps();
     let second_half = &steps[steps.len() / 2..];
     Direction {
@@ -241,6 +249,7 @@ pub(crate) fn direction(way: Way, loaded: &Loaded, line: &Measured) -> Direction
         slowest_mbit: slowest(second_half).map(|slowest| slowest * RECORDS * PACKET / payload),
         course_mbit: steps,
         beside_ms: beside,
+        lost: (!handshakes.is_empty()).then(|| 1.0 - passed.len() as f64 / handshakes.len() as f64),
         loaded_ms: on,
         buffer_bytes: beside.map(|waits| (waits.p95 * rate * 125.0) as u64),
         isolated: beside.and_then(|beside| isolated(beside, on?)),
@@ -272,9 +281,28 @@ fn handed_over_before(loaded: &Loaded, half: f64, end: f64) -> [f64; 2] {
     [about(half), about(end)]
 }
 
-fn waits(times: &[f64], least: f64) -> Option<Waits> {
-    let mut sorted: Vec<f64> = times.iter().map(|time| (time - least).max(0.0)).collect();
+/// What passed without a loss: a handshake whose first packet is lost takes a second longer (RFC 6298, 2.1), and
+/// tells of no queue, unless all take as long.
+fn passed(times: &[f64]) -> Vec<f64> {
+    let sorted = sorted(times);
+    let median = sorted.get(sorted.len() / 2).copied().unwrap_or(0.0);
+    let most = if median < RETRY / 2.0 {
+        RETRY
+    } else {
+        f64::INFINITY
+    };
+    sorted.into_iter().filter(|time| *time < most).collect()
+}
+
+fn sorted(times: &[f64]) -> Vec<f64> {
+    let mut sorted = times.to_vec();
     sorted.sort_by(f64::total_cmp);
+    sorted
+}
+
+fn waits(times: &[f64], least: f64) -> Option<Waits> {
+    let waits: Vec<f64> = times.iter().map(|time| (time - least).max(0.0)).collect();
+    let sorted = sorted(&waits);
     let at = |part: f64| {
         sorted.get(((sorted.len() as f64 * part) as usize).min(sorted.len().checked_sub(1)?))
     };

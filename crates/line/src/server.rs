@@ -39,8 +39,8 @@ const BACKLOG: i32 = 128;
 const STREAMS: u32 = 32;
 /// What a client may send ahead: 1 Gbit/s over 32 ms. Bytes.
 const WINDOW: u32 = 4 << 20;
-/// What is unsent in the kernel, so that a request does not wait behind it. Bytes.
-const UNSENT: u32 = 128 << 10;
+/// What is unsent in this process, and again in the kernel, so that a request does not wait behind it. Bytes.
+const UNSENT: u32 = 32 << 10;
 static CHUNK: [u8; 16_384] = [0; 16_384];
 
 /// What one client has been granted, and what it has of it.
@@ -257,6 +257,7 @@ async fn serve(stream: TcpStream, tls: TlsAcceptor, place: Place, rate: u64) {
         .max_concurrent_streams(STREAMS)
         .initial_stream_window_size(WINDOW)
         .initial_connection_window_size(WINDOW)
+        .max_send_buf_size(UNSENT as usize)
         .keep_alive_interval(PATIENCE)
         .serve_connection(TokioIo::new(stream), answered);
     // What is still open when the time is over is closed; errors are the client's.
