@@ -119,16 +119,21 @@ fn line(call: &str, stall: &Stall) -> Markup {
 
 fn place(stall: &Stall) -> String {
     let queue = stall.cause.queue.as_deref().unwrap_or_default();
-    match stall.cause.kind {
+    let place = match stall.cause.kind {
         Kind::Queue => format!("queue of {queue}"),
         Kind::Dip => format!("{queue} carried little"),
         Kind::Device => format!("device behind {queue}"),
+        Kind::Jitter => format!("jitter behind {queue}"),
         Kind::Loss => format!("losses behind {queue}"),
         Kind::Policing => format!("rate limit at {queue}"),
         Kind::Access => "sender’s line".to_owned(),
         Kind::Sender => "sender".to_owned(),
         Kind::Distance => "distance".to_owned(),
         Kind::Unknown => "not seen".to_owned(),
+    };
+    match stall.cause.back {
+        true => format!("on the way back: {place}"),
+        false => place,
     }
 }
 

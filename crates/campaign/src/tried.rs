@@ -1,0 +1,271 @@
+//! Causes of stalls, tried: the run again on other seeds, with and without what is named.
+//!
+//! A share of the stall that the packets suggest is a suspicion. What disappears when its cause is left out
+//! is the share of the cause. Seeds are others than those of the runs that raised the suspicion, so that
+//! nothing is confirmed by the chance that named it.
+
+mod left_out;
+
+pub use left_out::LeftOut;
+
+use crate::{Error, Job, Progress, run};
+use measure::why::{Cause, CauseShare, Tried, Why};
+use measure::{Engine, RunResult, interval};
+use std::sync::Arc;
+
+/// A suspicion of at least this share of the stall is tried.
+const TRIED: f64 = 0.2;
+/// What takes at least this share of the stall away by itself explains it.
+const EXPLAINS: f64 = 0.5;
+/// What takes less than this share of its suspicion away is not a cause.
+const KEPT: f64 = 0.5;
+/// What takes less of the stall away than this is none of its causes.
+const LEAST: f64 = 0.1;
+/// Runs to begin with; and all, if the call stalls in few of those.
+const RUNS: u64 = 6;
+const MOST_RUNS: u64 = 24;
+/// So many runs with a stall are enough.
+const STALLING: usize = 3;
+/// Confidence of intervals.
+const LEVEL: f64 = 0.95;
+
+/// The runs of one job with other seeds, with different things left out.
+pub struct Trials<'a> {
+    engine: &'a dyn Engine,
+    progress: &'a dyn Progress,
+    job: &'a Job,
+    /// The first seed that no run before had, and how many are taken.
+    seeds: (u64, u64),
+    /// By what is left out, for which call where that matters.
+    done: Vec<(Option<(LeftOut, String)>, Vec<RunResult>)>,
+}
+
+impl<'a> Trials<'a> {
+    /// Runs of `job`, with seeds from `first` on.
+    pub fn new(
+        engine: &'a dyn Engine,
+        progress: &'a dyn Progress,
+        job: &'a Job,
+        first: u64,
+    ) -> Self {
+        Trials {
+            engine,
+            progress,
+            job,
+            seeds: (first, RUNS),
+            done: Vec::new(),
+        }
+    }
+
+    /// Runs that were made.
+    pub fn made(&self) -> usize {
+        self.done.iter().map(|(_, results)| results.len()).sum()
+    }
+
+    /// Tries the causes of why `call`, whose control is `control`, stalled. Those that do not change the
+    /// stall are refuted; if none explains it, whatever else the scenario has is tried.
+    ///
+    /// # Errors
+    /// Those of the runs.
+    pub fn judge(&mut self, why: &mut Why, call: &str, control: &str) -> Result<(), Error> {
+        let with = self.baseline(call)?;
+        let mean = interval::mean(&with);
+        if why.causes.is_empty() || mean <= 0.0 {
+            why.rare = !why.causes.is_empty();
+            why.tell(call, control);
+            return Ok(());
+        }
+        let mut known = Vec::new();
+        let (mut confirmed, mut refuted, mut small) = (Vec::new(), Vec::new(), Vec::new());
+        for share in core::mem::take(&mut why.causes) {
+            if share.share < TRIED {
+                small.push(share);
+                continue;
+            }
+            let enough = (share.share * KEPT).max(LEAST);
+            let tries = LeftOut::of(&share.cause, &self.job.scenario, call);
+            let tried = self.first_that(tries, enough, (call, &with), &mut known)?;
+            match tried {
+                Some(tried) if tried.gone >= enough => confirmed.push(tried_as(share, tried)),
+                tried => refuted.push(CauseShare { tried, ..share }),
+            }
+        }
+        let best = |of: &[CauseShare]| of.iter().filter_map(gone).fold(0.0, f64::max);
+        if best(&confirmed) < EXPLAINS {
+            confirmed.extend(self.search(call, &with, &mut known)?);
+        }
+        // Equal ones stay in the order of what the packets suggest.
+        let rank = |of: &CauseShare| (gone(of).unwrap_or(0.0) * 20.0).round() as i64;
+        confirmed.sort_by_key(|of| core::cmp::Reverse(rank(of)));
+        (why.causes, why.refuted) = (confirmed, refuted);
+        why.causes.extend(small);
+        why.tell(call, control);
+        Ok(())
+    }
+
+    /// The stall of `call` with everything, by seed.
+    fn baseline(&mut self, call: &str) -> Result<Vec<f64>, Error> {
+        let with = self.stalls(None, call)?.unwrap_or_default();
+        let stalling = with.iter().filter(|stall| **stall > 0.0).count();
+        if stalling >= STALLING || self.seeds.1 == MOST_RUNS {
+            return Ok(with);
+        }
+        self.seeds.1 = MOST_RUNS;
+        Ok(self.stalls(None, call)?.unwrap_or_default())
+    }
+
+    /// The first of `tries` that takes away `enough`, or else the one that takes away most.
+    fn first_that(
+        &mut self,
+        tries: Vec<LeftOut>,
+        enough: f64,
+        (call, with): (&str, &[f64]),
+        known: &mut Vec<LeftOut>,
+    ) -> Result<Option<Tried>, Error> {
+        let mut best: Option<Tried> = None;
+        for left_out in tries {
+            let Some(tried) = self.tried(&left_out, call, with)? else {
+                continue;
+            };
+            known.push(left_out);
+            let found = tried.gone >= enough;
+            if best.as_ref().is_none_or(|best| tried.gone > best.gone) {
+                best = Some(tried);
+            }
+            if found {
+                break;
+            }
+        }
+        Ok(best)
+    }
+
+    /// What explains the stall among all that the scenario has and that is not `known` yet. That the link
+    /// is no faster is an explanation only if there is no other.
+    fn search(
+        &mut self,
+        call: &str,
+        with: &[f64],
+        known: &mut Vec<LeftOut>,
+    ) -> Result<Vec<CauseShare>, Error> {
+        let all = LeftOut::all(&self.job.scenario, call);
+        let (shortage, others): (Vec<_>, Vec<_>) = all
+            .into_iter()
+            .partition(|(left_out, _)| matches!(left_out, LeftOut::Shortage(_)));
+        let mut found = Vec::new();
+        for group in [others, shortage] {
+            for (left_out, cause) in group {
+                if known.contains(&left_out) {
+                    continue;
+                }
+                known.push(left_out.clone());
+                let tried = self.tried(&left_out, call, with)?;
+                if let Some(tried) = tried.filter(|tried| tried.gone >= LEAST) {
+                    found.push(of_search(cause, tried));
+                }
+            }
+            if found.iter().filter_map(gone).any(|gone| gone >= EXPLAINS) {
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    /// What happens to the stall of `call` without something; none if there is no such thing.
+    fn tried(
+        &mut self,
+        left_out: &LeftOut,
+        call: &str,
+        with: &[f64],
+    ) -> Result<Option<Tried>, Error> {
+        let without = self.stalls(Some(left_out), call)?;
+        Ok(without.map(|without| compared(left_out, with, &without)))
+    }
+
+    /// The stall of `call` in each run; none if there is nothing to leave out.
+    fn stalls(
+        &mut self,
+        left_out: Option<&LeftOut>,
+        call: &str,
+    ) -> Result<Option<Vec<f64>>, Error> {
+        let of_call = match left_out {
+            Some(LeftOut::Access | LeftOut::Distance) => call,
+            _ => "",
+        };
+        let key = left_out.map(|left_out| (left_out.clone(), of_call.to_owned()));
+        let (first, count) = self.seeds;
+        let known = self.done.iter().position(|(of, _)| *of == key);
+        let before = known.map_or(0, |place| self.done[place].1.len() as u64);
+        if before < count {
+            let scenario = match left_out {
+                None => self.job.scenario.clone(),
+                Some(left_out) => match left_out.apply(&self.job.scenario, call) {
+                    Some(changed) => Arc::new(changed),
+                    None => return Ok(None),
+                },
+            };
+            let jobs: Vec<Job> = (before..count)
+                .map(|number| self.job.again(scenario.clone(), first.wrapping_add(number)))
+                .collect();
+            // A changed scenario has no key, so that no store keeps its result.
+            let made = run(self.engine, &jobs, None, self.progress)?;
+            match known {
+                Some(place) => self.done[place].1.extend(made),
+                None => self.done.push((key.clone(), made)),
+            }
+        }
+        let results = self.done.iter().find(|(of, _)| *of == key);
+        let of_call = |result: &RunResult| {
+            let of = result.calls.iter().find(|of| of.name == call);
+            of.map_or(0.0, |of| of.stall_s)
+        };
+        Ok(results.map(|(_, results)| {
+            let results = results.iter().take(count as usize);
+            results.map(of_call).collect()
+        }))
+    }
+}
+
+fn gone(share: &CauseShare) -> Option<f64> {
+    Some(share.tried.as_ref()?.gone)
+}
+
+/// A suspicion that was confirmed by leaving out something.
+fn tried_as(share: CauseShare, tried: Tried) -> CauseShare {
+    CauseShare {
+        tried: Some(tried),
+        ..share
+    }
+}
+
+fn of_search(cause: Cause, tried: Tried) -> CauseShare {
+    CauseShare {
+        stall_s: 0.0,
+        share: 0.0,
+        cause,
+        tried: Some(tried),
+    }
+}
+
+/// The share of the stall that is gone, and its interval: that of a ratio of two means, from the
+/// residuals of each pair of runs (W. G. Cochran, Sampling Techniques, 1977, 6.4).
+fn compared(left_out: &LeftOut, with: &[f64], without: &[f64]) -> Tried {
+    let [mean, rest] = [with, without].map(interval::mean);
+    let ratio = rest / mean;
+    let n = with.len() as f64;
+    let pairs = with.iter().zip(without);
+    let squares: f64 = pairs
+        .map(|(with, without)| without - ratio * with)
+        .map(|residual| residual * residual)
+        .sum();
+    let error = libm::sqrt(squares / (n * (n - 1.0))) / mean;
+    let reach = interval::quantile_of_t(with.len() - 1, LEVEL) * error;
+    let gone = 1.0 - ratio;
+    Tried {
+        left_out: left_out.to_string(),
+        runs: with.len() as u64,
+        with_s: mean,
+        without_s: rest,
+        gone,
+        ci95: Some([gone - reach, (gone + reach).min(1.0)]).filter(|_| reach.is_finite()),
+    }
+}
