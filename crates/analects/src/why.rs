@@ -108,7 +108,10 @@ pub fn text(results: &[RunResult], tried: Option<usize>) -> String {
     // Writing to a string does not fail.
     _ = match tried {
         Some(0) => Ok(()),
-        Some(runs) => writeln!(text, " {runs} more runs tried the causes by leaving each out."),
+        Some(runs) => writeln!(
+            text,
+            " {runs} more runs tried the causes by leaving each out."
+        ),
         None => writeln!(
             text,
             " The causes were not tried by leaving each out: on this engine runs take their time."

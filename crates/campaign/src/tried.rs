@@ -9,7 +9,7 @@ mod left_out;
 pub use left_out::LeftOut;
 
 use crate::{Error, Job, Progress, run};
-use measure::why::{Cause, CauseShare, Tried, Why};
+use measure::why::{CauseShare, Tried, Why};
 use measure::{Engine, RunResult, interval};
 use std::sync::Arc;
 
@@ -36,8 +36,14 @@ pub struct Trials<'a> {
     job: &'a Job,
     /// The first seed that no run before had, and how many are taken.
     seeds: (u64, u64),
-    /// By what is left out, for which call where that matters.
-    done: Vec<(Option<(LeftOut, String)>, Vec<RunResult>)>,
+    done: Vec<Done>,
+}
+
+/// Runs without something.
+struct Done {
+    /// What, and for which call where that matters.
+    without: Option<(LeftOut, String)>,
+    results: Vec<RunResult>,
 }
 
 impl<'a> Trials<'a> {
@@ -59,7 +65,7 @@ impl<'a> Trials<'a> {
 
     /// Runs that were made.
     pub fn made(&self) -> usize {
-        self.done.iter().map(|(_, results)| results.len()).sum()
+        self.done.iter().map(|of| of.results.len()).sum()
     }
 
     /// Tries the causes of why `call`, whose control is `control`, stalled. Those that do not change the
@@ -68,10 +74,12 @@ impl<'a> Trials<'a> {
     /// # Errors
     /// Those of the runs.
     pub fn judge(&mut self, why: &mut Why, call: &str, control: &str) -> Result<(), Error> {
+        if why.causes.is_empty() {
+            return Ok(());
+        }
         let with = self.baseline(call)?;
-        let mean = interval::mean(&with);
-        if why.causes.is_empty() || mean <= 0.0 {
-            why.rare = !why.causes.is_empty();
+        if interval::mean(&with) <= 0.0 {
+            why.rare = true;
             why.tell(call, control);
             return Ok(());
         }
@@ -85,18 +93,17 @@ impl<'a> Trials<'a> {
             let enough = (share.share * KEPT).max(LEAST);
             let tries = LeftOut::of(&share.cause, &self.job.scenario, call);
             let tried = self.first_that(tries, enough, (call, &with), &mut known)?;
-            match tried {
-                Some(tried) if tried.gone >= enough => confirmed.push(tried_as(share, tried)),
-                tried => refuted.push(CauseShare { tried, ..share }),
+            let share = CauseShare { tried, ..share };
+            match gone(&share) >= enough {
+                true => confirmed.push(share),
+                false => refuted.push(share),
             }
         }
-        let best = |of: &[CauseShare]| of.iter().filter_map(gone).fold(0.0, f64::max);
-        if best(&confirmed) < EXPLAINS {
+        if !confirmed.iter().any(|of| weight(of) >= EXPLAINS) {
             confirmed.extend(self.search(call, &with, &mut known)?);
         }
         // Equal ones stay in the order of what the packets suggest.
-        let rank = |of: &CauseShare| (gone(of).unwrap_or(0.0) * 20.0).round() as i64;
-        confirmed.sort_by_key(|of| core::cmp::Reverse(rank(of)));
+        confirmed.sort_by_key(|of| core::cmp::Reverse((weight(of) * 20.0).round() as i64));
         (why.causes, why.refuted) = (confirmed, refuted);
         why.causes.extend(small);
         why.tell(call, control);
@@ -159,11 +166,16 @@ impl<'a> Trials<'a> {
                 }
                 known.push(left_out.clone());
                 let tried = self.tried(&left_out, call, with)?;
-                if let Some(tried) = tried.filter(|tried| tried.gone >= LEAST) {
-                    found.push(of_search(cause, tried));
+                if tried.as_ref().is_some_and(|tried| tried.gone >= LEAST) {
+                    found.push(CauseShare {
+                        stall_s: 0.0,
+                        share: 0.0,
+                        cause,
+                        tried,
+                    });
                 }
             }
-            if found.iter().filter_map(gone).any(|gone| gone >= EXPLAINS) {
+            if found.iter().any(|of| gone(of) >= EXPLAINS) {
                 break;
             }
         }
@@ -193,8 +205,8 @@ impl<'a> Trials<'a> {
         };
         let key = left_out.map(|left_out| (left_out.clone(), of_call.to_owned()));
         let (first, count) = self.seeds;
-        let known = self.done.iter().position(|(of, _)| *of == key);
-        let before = known.map_or(0, |place| self.done[place].1.len() as u64);
+        let known = self.done.iter().position(|of| of.without == key);
+        let before = known.map_or(0, |place| self.done[place].results.len() as u64);
         if before < count {
             let scenario = match left_out {
                 None => self.job.scenario.clone(),
@@ -209,41 +221,35 @@ impl<'a> Trials<'a> {
             // A changed scenario has no key, so that no store keeps its result.
             let made = run(self.engine, &jobs, None, self.progress)?;
             match known {
-                Some(place) => self.done[place].1.extend(made),
-                None => self.done.push((key.clone(), made)),
+                Some(place) => self.done[place].results.extend(made),
+                None => self.done.push(Done {
+                    without: key.clone(),
+                    results: made,
+                }),
             }
         }
-        let results = self.done.iter().find(|(of, _)| *of == key);
+        let done = self.done.iter().find(|of| of.without == key);
         let of_call = |result: &RunResult| {
             let of = result.calls.iter().find(|of| of.name == call);
             of.map_or(0.0, |of| of.stall_s)
         };
-        Ok(results.map(|(_, results)| {
-            let results = results.iter().take(count as usize);
+        Ok(done.map(|done| {
+            let results = done.results.iter().take(count as usize);
             results.map(of_call).collect()
         }))
     }
 }
 
-fn gone(share: &CauseShare) -> Option<f64> {
-    Some(share.tried.as_ref()?.gone)
+/// The share of the stall that is gone without a cause.
+fn gone(share: &CauseShare) -> f64 {
+    share.tried.as_ref().map_or(0.0, |tried| tried.gone)
 }
 
-/// A suspicion that was confirmed by leaving out something.
-fn tried_as(share: CauseShare, tried: Tried) -> CauseShare {
-    CauseShare {
-        tried: Some(tried),
-        ..share
-    }
-}
-
-fn of_search(cause: Cause, tried: Tried) -> CauseShare {
-    CauseShare {
-        stall_s: 0.0,
-        share: 0.0,
-        cause,
-        tried: Some(tried),
-    }
+/// The same, to compare causes: on an endless link nothing waits, whatever fills a queue, so that it
+/// explains a stall only if nothing else does.
+fn weight(share: &CauseShare) -> f64 {
+    let of_link = share.tried.as_ref().is_some_and(|tried| tried.is_capacity);
+    gone(share) * if of_link { 0.49 } else { 1.0 }
 }
 
 /// The share of the stall that is gone, and its interval: that of a ratio of two means, from the
@@ -262,6 +268,7 @@ fn compared(left_out: &LeftOut, with: &[f64], without: &[f64]) -> Tried {
     let gone = 1.0 - ratio;
     Tried {
         left_out: left_out.to_string(),
+        is_capacity: matches!(left_out, LeftOut::Shortage(_)),
         runs: with.len() as u64,
         with_s: mean,
         without_s: rest,

@@ -44,6 +44,8 @@ pub struct CauseShare {
 pub struct Tried {
     /// What was left out.
     pub left_out: String,
+    /// It is that the link has no endless capacity, which stalls need in any queue.
+    pub is_capacity: bool,
     /// Number of pairs of runs.
     pub runs: u64,
     /// Mean stall with it.

@@ -166,9 +166,7 @@ fn of_queue(cause: &Cause, scenario: &Scenario, call: &str, queue: &str) -> Vec<
     tries.retain(|names| !names.is_empty());
     tries.dedup();
     let tries = tries.into_iter().map(LeftOut::Traffic);
-    tries
-        .chain([LeftOut::Shortage(queue.to_owned())])
-        .collect()
+    tries.chain([LeftOut::Shortage(queue.to_owned())]).collect()
 }
 
 /// The parts of a queue's link that may make a call stall.

@@ -48,18 +48,28 @@ impl Why {
         // Writing to a string does not fail.
         for (place, cause) in self.causes.iter().enumerate().take(2) {
             if place == 0 || cause.tried.is_some() || cause.share >= SECOND {
-                _ = write!(text, "{}: {}. ", cause.share_in(), cause.cause.text(control));
+                _ = write!(
+                    text,
+                    "{}: {}. ",
+                    cause.share_in(),
+                    cause.cause.text(control)
+                );
             }
         }
         if self.rare {
-            text += "It did not stall in more runs with other seeds, so that this could not be tried. ";
+            text +=
+                "It did not stall in more runs with other seeds, so that this could not be tried. ";
         }
         if self.causes.is_empty() {
             text += "Nothing that can be left out takes its stall away. ";
         }
         if let Some(refuted) = self.refuted.first() {
             let cause = refuted.cause.text(control);
-            _ = write!(text, "It only looks as if {cause}: {}. ", refuted.refutation());
+            _ = write!(
+                text,
+                "It only looks as if {cause}: {}. ",
+                refuted.refutation()
+            );
         }
         text
     }
@@ -155,11 +165,14 @@ impl Cause {
         let queue = self.queue.as_deref().unwrap_or_default();
         match self.kind {
             Kind::Queue => self.in_queue(&waited, control) + &late,
-            Kind::Dip => format!(
-                "{waited} for {queue}, which carried {} meanwhile and usually carries {}{late}",
-                mbps(self.carried_mbps),
-                mbps(self.usual_mbps),
-            ),
+            Kind::Dip => match (self.carried_mbps, self.usual_mbps) {
+                (Some(carried), Some(usual)) => format!(
+                    "{waited} for {queue}, which carried {} meanwhile and usually carries {}{late}",
+                    mbps(carried),
+                    mbps(usual),
+                ),
+                _ => format!("{waited} for {queue}, which carries little at times{late}"),
+            },
             Kind::Device => format!(
                 "{waited} in the device behind the queue of {queue}, where no discipline manages packets{late}"
             ),
@@ -206,7 +219,10 @@ impl Cause {
         let dropped = || format!("dropped {}", self.packets());
         let happened = match (self.waited_ms > 0.0, self.failed) {
             (true, 1..) if !self.back => {
-                format!("{waited} in the queue of {queue} ({about}), which {}", dropped())
+                format!(
+                    "{waited} in the queue of {queue} ({about}), which {}",
+                    dropped()
+                )
             }
             (true, _) => format!("{waited} in the queue of {queue} ({about})"),
             (false, 0) => format!("it is the queue of {queue} ({about})"),
@@ -218,7 +234,10 @@ impl Cause {
     /// The packets that did not get further.
     fn packets(&self) -> String {
         let failed_there = matches!(self.kind, Kind::Loss | Kind::Policing);
-        match (self.back && (failed_there || self.waited_ms == 0.0), self.failed) {
+        match (
+            self.back && (failed_there || self.waited_ms == 0.0),
+            self.failed,
+        ) {
             (true, 1) => "an answer to the call".to_owned(),
             (true, count) => format!("{count} answers to the call"),
             (false, 1) => "a packet of the call".to_owned(),
@@ -286,8 +305,8 @@ fn whose(behind: &Behind) -> String {
     }
 }
 
-fn mbps(rate: Option<f64>) -> String {
-    rate.map_or_else(|| "nothing".to_owned(), |rate| format!("{rate:.1} Mbit/s"))
+fn mbps(rate: f64) -> String {
+    format!("{rate:.1} Mbit/s")
 }
 
 impl Why {

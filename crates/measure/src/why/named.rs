@@ -166,11 +166,9 @@ impl Named<'_> {
         let place = way.iter().position(|of| *of == link)?;
         let home = way.iter().position(|of| Some(*of) == self.home(way))?;
         let between = &way[place.min(home)..place.max(home)];
-        let sum = between
-            .iter()
-            .fold(Duration::ZERO, |sum, link| {
-                sum + self.of.trips.least(*link) + self.of.answers.least(*link)
-            });
+        let sum = between.iter().fold(Duration::ZERO, |sum, link| {
+            sum + self.of.trips.least(*link) + self.of.answers.least(*link)
+        });
         (place != home).then(|| sum.as_millis_f64())
     }
 
