@@ -259,6 +259,41 @@ if link --log "$work/x" --pcap "$work/x" -- true; then fail "one file for both";
 if link --log /no/such/file -- true; then fail "a file that cannot be written"; fi
 passed "a log and a capture have each packet; a command at the far side"
 
+# What a line carries, by the headers of real TCP whose queue stands in it.
+cat >"$work/found.py" <<'P'
+import json, re, statistics, sys
+lines = [json.loads(line) for line in open(sys.argv[1])]
+for way, mbit in ("down", 20), ("up", 5):
+    own = [line for line in lines if line["way"] == way]
+    assert own[0]["told_by"] == "nothing", own[0]
+    queues = [line for line in own if line["told_by"] == "time stamps of passing TCP" and line["reason"] == "queue"]
+    carried = [re.search("carries ([0-9.]+) Mbit", line["why"]) for line in queues]
+    carried = statistics.median(float(found[1]) for found in carried if found)
+    assert 0.85 < carried / mbit < 1.15, (way, carried)
+    assert all(line["rate_bps"] < 1e6 * mbit for line in queues[1:]), queues
+P
+cat >"$work/followed.sh" <<'P'
+device=$(ip -o route show default | sed -n 's/.* dev \([^ ]*\).*/\1/p')
+"$2" autorate --dev "$device" --observe --json >"$3" & observer=$!
+sleep 0.5
+iperf3 -c "$1" -C cubic -t 6 -R >/dev/null && iperf3 -c "$1" -C cubic -t 6 >/dev/null
+kill -INT $observer && wait $observer || exit 1
+ip tuntap add dev line mode tun && ip link set line up
+"$2" autorate --dev line --observe >/dev/null & observer=$!
+sleep 0.5; ip link del line; sleep 1.5
+ip tuntap add dev line mode tun && ip link set line up
+sleep 1.5
+kill -INT $observer && wait $observer || exit 1
+ip link del line
+if "$2" autorate --dev nowhere --observe; then exit 1; fi
+P
+link --down 20mbit --up 5mbit --rtt 40ms --buffer 500p --far "exec iperf3 -s" -- \
+    sh -c "sleep 0.5; exec sh '$work/followed.sh' $near '$analects' '$work/json'" || fail "autorate --observe"
+python3 "$work/found.py" "$work/json" 2>>"$work/err" || fail "what autorate finds that a line carries"
+grep -q 'line is not there' "$work/err" && grep -q 'line is there again' "$work/err" || fail "a device that comes back"
+grep -q 'no device nowhere' "$work/err" || fail "a device that there is not"
+passed "autorate finds what a line carries both ways by passing TCP, and its device when it comes back"
+
 # On a terminal of script(1): what is drawn names the download, its class and its share.
 script -qec "'$analects' link --watch -d confucius --down 20mbit --rtt 10ms \\
     --far \"exec python3 '$work/serve.py' '$work/file'\" -- \\
@@ -624,6 +659,15 @@ grep -q "nothing came back.*firewall drops.*inet t in" "$work/err" || fail "no w
 plain -- ping -c 1 -W 1 192.0.2.77 && fail "an answer from nowhere"
 grep -q "nothing came back.*network of its own" "$work/err" || fail "no word on the empty far side"
 passed "where nothing comes back, the reason is told"
+
+# A probe's server at any address answers IPv4, whatever the host's default for IPv6's sockets is.
+unshare -n sh -c 'ip link set lo up
+    echo 1 >/proc/sys/net/ipv6/bindv6only || exit 3
+    "$0" probe serve --listen "[::]:7411" --key "$1/key" >"$1/served" 2>&1 &
+    until grep -q "^listening on \[::\]:7411" "$1/served" 2>/dev/null; do sleep 0.1; done
+    "$0" probe 127.0.0.1 --trust-anyone --quick --json; status=$?
+    kill %1; exit $status' "$analects" "$work" >"$work/out" 2>"$work/err" || fail "IPv4 at a probe's server: $?"
+passed "a probe's server answers IPv4 where net.ipv6.bindv6only is set"
 
 # Names are not resolved without the Internet: the answer comes at once, and is explained.
 cat >"$work/name.py" <<'P'

@@ -3,7 +3,7 @@
 use crate::Way;
 use units::Duration;
 
-/// The time stamps of a TCP segment (RFC 7323, 3.2).
+/// The time stamps of a TCP segment (RFC 7323, 3.2), and what it carries and acknowledges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stamps {
     /// A hash of the connection, the same in both directions.
@@ -12,6 +12,11 @@ pub struct Stamps {
     pub value: u32,
     /// TSecr: the TSval of the segment of the other end that this one answers.
     pub echo: u32,
+    /// The sequence number behind its last byte.
+    pub end: u32,
+    /// Up to where its sender has the other end's bytes: the right edge of the first SACK block, which is
+    /// that of the segment that came last (RFC 2018, 4), or without one the acknowledgement number.
+    pub has: u32,
 }
 
 /// A packet, as far as a router that looks at headers knows it.

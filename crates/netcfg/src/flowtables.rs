@@ -23,9 +23,13 @@ impl Flowtable {
         }
     }
 
-    /// Whether it takes packets that `device` receives.
+    /// Whether it takes packets that `device` receives. A name may end in nft's wildcard: `lan*`.
     pub fn takes(&self, device: &Device) -> bool {
-        self.devices.iter().any(|name| name == device.as_str())
+        let is = |name: &String| match name.strip_suffix('*') {
+            Some(start) => device.as_str().starts_with(start),
+            None => name == device.as_str(),
+        };
+        self.devices.iter().any(is)
     }
 }
 
@@ -89,5 +93,15 @@ mod tests {
         assert!(found[0].takes(&"lan1".parse().unwrap()));
         assert!(!found[1].takes(&"lan1".parse().unwrap()));
         assert_eq!(flowtables("table inet x {\n}\n"), []);
+    }
+
+    #[test]
+    fn a_wildcard_takes_what_begins_so() {
+        let text = "table inet w {\n\tflowtable ft {\n\t\thook ingress priority 0\n\
+            \t\tdevices = { \"lan*\", wan }\n\t}\n}\n";
+        let found = flowtables(text);
+        let takes = |name: &str| found[0].takes(&name.parse().unwrap());
+        assert!(takes("lan4") && takes("lan") && takes("wan"));
+        assert!(!takes("wlan0") && !takes("wan6"));
     }
 }

@@ -10,6 +10,7 @@ use noq_proto::EcnCodepoint;
 use noq_udp::{RecvMeta, Transmit, UdpSocketState};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
+use socket2::{Domain, Socket, Type};
 use std::io::{ErrorKind, IoSliceMut};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -125,13 +126,24 @@ struct Bound {
 
 impl Bound {
     fn to(address: SocketAddr) -> std::io::Result<Self> {
-        let socket = UdpSocket::bind(address)?;
+        let socket = datagrams(address)?;
         let state = UdpSocketState::new((&socket).into())?;
         // Smaller buffers than wanted are no reason to give up.
         let _ = state.set_recv_buffer_size((&socket).into(), BUFFER);
         let _ = state.set_send_buffer_size((&socket).into(), BUFFER);
         Ok(Bound { socket, state })
     }
+}
+
+/// A socket for datagrams at `address`. That of any address answers IPv4 too, whatever
+/// `net.ipv6.bindv6only` says.
+fn datagrams(address: SocketAddr) -> std::io::Result<UdpSocket> {
+    let socket = Socket::new(Domain::for_address(address), Type::DGRAM, None)?;
+    if address.ip() == Ipv6Addr::UNSPECIFIED {
+        socket.set_only_v6(false)?;
+    }
+    socket.bind(&address.into())?;
+    Ok(socket.into())
 }
 
 /// Binds `address`. Where that is any address of IPv6 and the kernel has no IPv6, it is any of IPv4.

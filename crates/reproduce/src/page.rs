@@ -229,7 +229,7 @@ pub fn counts<'a>(claims: impl Iterator<Item = &'a Checked>) -> [usize; 3] {
     counts
 }
 
-/// A page of HTML for an experiment: claims, and figures in the paper's form.
+/// A page of HTML for an experiment: a sentence, figures in the paper's form, and claims.
 pub fn html(outcome: &Outcome<'_>) -> String {
     let written = &outcome.experiment.written;
     let looks = Looks::of(outcome);
@@ -238,8 +238,10 @@ pub fn html(outcome: &Outcome<'_>) -> String {
             h1 { (written.title) }
             p { (written.paper) ". " (written.about) }
             @if let Some(sentence) = outcome.experiment.drawn_by() { p { (sentence) } }
+            @if !outcome.claims.is_empty() { p class="verdict" { (verdicts(&outcome.claims)) } }
         }
         @for doubt in outcome.invalid.lines() { p { strong { (doubt) } } }
+        @for shown in &outcome.figures { (drawn(&looks, shown)) }
         @if outcome.mechanism.is_some() {
             p {
                 a href="mechanism.html" { "One run of each, over time" } ": who waits, and why."
@@ -249,9 +251,17 @@ pub fn html(outcome: &Outcome<'_>) -> String {
         @for board in &all_boards(outcome) {
             section { h2 { (board.title) } (listed(&board.table)) }
         }
-        @for shown in &outcome.figures { (drawn(&looks, shown)) }
     };
     report::framed(&written.title, "", &body)
+}
+
+/// How many of the claims hold, in a sentence.
+fn verdicts(claims: &[Checked]) -> String {
+    let [holds, fails, untold] = counts(claims.iter());
+    format!(
+        "Of {} claims hold: {holds}; do not: {fails}; cannot be told: {untold}.",
+        claims.len()
+    )
 }
 
 fn claims(claims: &[Checked]) -> Markup {
@@ -285,7 +295,7 @@ fn drawn(looks: &Looks<'_>, shown: &Shown) -> Markup {
             h2 { (shown.title) }
             (looks.legend(shown))
             (figure(looks, shown))
-            (listed(&shown.table()))
+            details class="values" { summary { "Values" } (listed(&shown.table())) }
         }
     }
 }

@@ -1,11 +1,13 @@
 //! The commands of a router, and their arguments, declared once.
 
+mod autorate;
 mod doctor;
 mod gateway;
 mod pace;
 mod probe;
 mod tc;
 
+pub use autorate::AutorateArgs;
 use clap::Subcommand;
 pub use doctor::{DoctorArgs, Examined};
 pub use gateway::{ChangeArgs, GatewayArgs, Running};
@@ -30,6 +32,9 @@ pub enum Command {
         #[command(subcommand)]
         command: TcCommand,
     },
+    /// Say at which rates a shaper should stand before a line that changes, by the packets that pass a device: their
+    /// headers only. Runs until it is interrupted; needs root.
+    Autorate(AutorateArgs),
     /// Find what manages the queue of the path to a host that runs `analects probe serve`: fair queuing,
     /// a shared FIFO, or an AQM; and what that means for a call.
     Probe(ProbeArgs),

@@ -6,6 +6,7 @@
 
 #![deny(missing_docs)]
 
+mod autorate;
 mod cli;
 mod control;
 mod diverted;
@@ -34,6 +35,7 @@ pub fn execute(command: Command) -> Result<(), Refused> {
         Command::Gateway(args) => gateway::run(&args),
         Command::Change(args) => gateway::change(&args),
         Command::Tc { command } => tc::tc(&command),
+        Command::Autorate(args) => autorate::run(&args),
         Command::Probe(args) => probe::probe(&args),
         Command::Doctor(args) => doctor::run(&args, None),
     }

@@ -268,7 +268,7 @@ fn lines(commands: &[netcfg::Command]) -> String {
 }
 
 /// This host; during changes, a signal does not end this process.
-fn host(only_looks: bool) -> Result<Host> {
+pub fn host(only_looks: bool) -> Result<Host> {
     if only_looks {
         return Ok(Host::default());
     }
@@ -278,7 +278,8 @@ fn host(only_looks: bool) -> Result<Host> {
     })
 }
 
-fn device(text: &str) -> Result<Device> {
+/// The device that --dev names.
+pub fn device(text: &str) -> Result<Device> {
     let help = "`ip link` lists the devices";
     text.parse().map_err(|error| refused("--dev", &error, help))
 }

@@ -125,6 +125,20 @@ fn one_unreadable_trace_of_a_folder_is_left_out_and_named() {
         said.contains("traces/1.txt: 1 s") && said.contains("traces/3.txt: 1 s"),
         "{said}"
     );
+    // Other ways not to be one: cut off, of another kind, a folder, without a word in it.
+    let cut = gz("0 3.1\n1 2.4\n2 2.9\n");
+    folder.write("traces/4.txt.gz", &cut[..cut.len() / 2]);
+    folder.write("traces/5.txt", b"\x7fELF\x02\x01\x01\0\0");
+    folder.write("traces/6.txt", "");
+    std::fs::create_dir(folder.0.join("traces/7.txt")).unwrap();
+    let (code, said) = with_trace(&folder, "traces");
+    assert_eq!(code, Some(0), "{said}");
+    for left in ["2.txt", "4.txt.gz", "5.txt", "6.txt"] {
+        assert!(
+            said.contains(&format!("traces/{left}: left out: ")),
+            "{said}"
+        );
+    }
     let strict = ["run", "t.toml", "--set", "link.trace=traces", "--strict"];
     let (code, said) = run(&folder, &strict);
     assert!(code == Some(2) && said.contains("traces/2.txt"), "{said}");

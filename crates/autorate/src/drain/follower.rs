@@ -51,6 +51,8 @@ pub struct Follower {
     memory: Memory,
     /// For how long the rate was used without a queue, in s.
     clear: f64,
+    /// What the line carried in its last queue, bit/s, until the rate is back and used.
+    dip: Option<f64>,
     asked: f64,
     sampled: f64,
     /// What the line is not below most of the time, bit/s.
@@ -72,6 +74,7 @@ impl Follower {
             busy: Busy::default(),
             memory: Memory::new(favour.remembered()),
             clear: 0.0,
+            dip: None,
             asked: 0.0,
             sampled: 0.0,
             usual: None,
@@ -90,6 +93,9 @@ impl Follower {
 
     /// A packet left the line at `left`, where it had waited for `wait`; in s.
     pub fn left_line(&mut self, now: f64, left: f64, wait: f64, bytes: u32) {
+        if self.told(now) != Told::Stamps {
+            self.busy = Busy::default();
+        }
         self.last_stamp = now;
         self.stamped.add(now, wait);
         self.drained(now, left, wait, bytes);
@@ -125,7 +131,8 @@ impl Follower {
         self.achieved.rate(now).as_bits() as f64 / self.rate
     }
 
-    fn told(&self, now: f64) -> Told {
+    /// What knowledge of the line's queue comes from.
+    pub fn told(&self, now: f64) -> Told {
         match (now - self.last_stamp, now - self.last_ping) {
             (stamp, _) if stamp <= UNSTAMPED => Told::Stamps,
             (_, ping) if ping <= UNSTAMPED => Told::Pings,
@@ -164,19 +171,27 @@ impl Follower {
     }
 
     /// Remembers what the line carries, once a slot.
+    ///
+    /// On the way back from a queue the rate tells of the line only that it is no less: but it is that low
+    /// because the line was. Such moments would be lost to the quantile, and dips count for as little as
+    /// their queues last. So they count as what the queue told, or what passes by now.
     fn sample(&mut self, at: f64, wait: Option<f64>, capacity: Option<f64>, used: f64) {
         if at - self.sampled < SLOT {
             return;
         }
         self.sampled = at;
         let Some(wait) = wait else { return };
-        match capacity {
-            Some(capacity) if wait > QUEUE => self.memory.add(Sample::Exactly(capacity)),
-            _ if wait <= QUEUE && used > TELLS => {
-                self.memory.add(Sample::AtLeast(used * self.rate));
+        let passes = used * self.rate;
+        let sample = match (wait > QUEUE, capacity, self.dip) {
+            (true, Some(capacity), _) => {
+                self.dip = Some(capacity);
+                Sample::Exactly(capacity)
             }
+            (false, _, Some(dip)) => Sample::Exactly(dip.max(passes)),
+            (false, _, None) if used > TELLS => Sample::AtLeast(passes),
             _ => return,
-        }
+        };
+        self.memory.add(sample);
         self.usual = self.memory.quantile(self.below);
     }
 
@@ -223,6 +238,7 @@ impl Follower {
                 usual: rate_of(known),
             };
         } else if is_used {
+            self.dip = None;
             let longer = self.clear / SOON;
             let faster = (BEYOND * (1.0 + FASTER * longer * longer)).min(BACK);
             self.rate *= libm::exp(faster * step);

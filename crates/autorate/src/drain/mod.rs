@@ -20,7 +20,7 @@ mod recent;
 
 pub use favour::Favour;
 
-use crate::{Controller, Decision, Entry, Packet, Signal, Way, Ways};
+use crate::{Controller, Decision, Entry, Packet, Signal, Told, Way, Ways};
 use base::Base;
 use clocks::{Clocks, Sense};
 use follower::Follower;
@@ -48,9 +48,9 @@ pub const ENTRY: Entry = Entry {
         of the time, and under load slowly beyond, faster the longer it is clear.\n\nPings count only \
         where no TCP with time stamps passes, as with QUIC alone: it is then nearly blind to short dips. \
         It does not see a policer, which has no queue. Behind a modem no rate spares a call when the line \
-        falls to less than a quarter within a round trip: the bytes are under way. On a line with a high \
-        plateau and deep dips every second or two it stays far below the plateau. Away \
-        from the home it is not good yet: a call that goes up stalls more than under a cake-autorate that is told the line.",
+        falls to less than a quarter within a round trip: the bytes are under way. After \
+        a dip the way back counts as a part of the dip: on a line that dips deeply every few seconds it \
+        stays at half of what a discipline in the modem would carry.",
     source: "ours",
     params: DrainParams::SPECS,
     build: |settings| Ok(Box::new(Drain::new(&DrainParams::parse(settings)?))),
@@ -101,9 +101,9 @@ impl Drain {
         }
     }
 
-    /// The far end has what it echoes: that left the line when the far end's clock said so.
+    /// The far end has what it acknowledges: that left the line when the far end's clock said so.
     fn acknowledged(&mut self, now: f64, stamps: crate::Stamps) {
-        let Some(gone) = self.left.acknowledged(stamps.flow, stamps.echo) else {
+        let Some(gone) = self.left.acknowledged(stamps.flow, stamps.has) else {
             return;
         };
         let up = &mut self.ways.up;
@@ -111,14 +111,19 @@ impl Drain {
         let wait = self
             .receivers
             .wait(stamps.flow, stamps.value, gone.at, known);
-        // A delayed acknowledgement answers the segment after this one, and echoes this (RFC 7323, 4.2):
-        // what the sender let pass between the two is no queue.
-        let queued = (wait - gone.next).max(0.0);
-        up.left_line(now, gone.at + wait, queued, gone.bytes);
+        up.left_line(
+            now,
+            gone.at + wait,
+            (wait - gone.delayed).max(0.0),
+            gone.bytes,
+        );
     }
 
     /// A packet left the shaper for the line.
     fn went(&mut self, now: f64, packet: Packet) {
+        if self.ways.up.told(now) != Told::Stamps {
+            self.ways.up.passed(packet.bytes);
+        }
         match packet.stamps {
             Some(stamps) if packet.bytes > BARE => {
                 self.left.went(now, stamps, packet.bytes);

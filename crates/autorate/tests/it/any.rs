@@ -6,11 +6,13 @@ use proptest::prelude::*;
 use units::{Duration, Instant, Rate};
 
 fn signal() -> impl Strategy<Value = Signal> {
-    let stamps = (any::<u32>(), any::<u32>(), any::<u32>());
-    let stamps = stamps.prop_map(|(flow, value, echo)| Stamps {
+    let stamps = proptest::array::uniform5(any::<u32>());
+    let stamps = stamps.prop_map(|[flow, value, echo, end, has]| Stamps {
         flow: flow % 5,
         value,
         echo,
+        end,
+        has,
     });
     let packet = (any::<u32>(), proptest::option::of(stamps));
     let packet = packet.prop_map(|(bytes, stamps)| Packet {

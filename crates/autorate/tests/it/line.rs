@@ -123,10 +123,11 @@ impl Line {
             state.sending -= PACKET;
             if (state.waiting as f64) < room {
                 state.waiting += 1;
-                state.queue.push_back(ms);
+                state.number = state.number.wrapping_add(1);
+                state.queue.push_back((ms, state.number));
                 if self.way == Way::Up {
                     let now = Instant::ZERO + Duration::from_millis(ms);
-                    let data = self.packet(1250, ms as u32, 0);
+                    let data = self.packet(1250, ms as u32, state.number);
                     controller.tell(now, &Signal::Shaped(Way::Up, data));
                 }
             }
@@ -137,44 +138,50 @@ impl Line {
     fn drain(&self, state: &mut State, ms: u64, at: f64, controller: &mut dyn Controller) {
         state.credit += (self.capacity)(at) * 1e3 / 8.0;
         while state.credit >= PACKET {
-            let Some(came) = state.queue.pop_front() else {
+            let Some((came, number)) = state.queue.pop_front() else {
                 state.credit = state.credit.min(PACKET);
                 break;
             };
             state.credit -= PACKET;
             state.waiting -= 1;
-            state.delivered.push_back((came, ms));
+            state.delivered.push_back((came, ms, number));
         }
         if ms.is_multiple_of(self.grants) {
-            while let Some((came, sent)) = state.delivered.pop_front() {
-                self.deliver(came, sent, ms, at, controller);
+            while let Some((came, sent, number)) = state.delivered.pop_front() {
+                let value = match self.way {
+                    Way::Down => came,
+                    Way::Up => sent.max(ms),
+                };
+                self.deliver(value, number, ms, at, controller);
             }
         }
     }
 
-    fn deliver(&self, came: u64, sent: u64, ms: u64, at: f64, controller: &mut dyn Controller) {
+    /// What was stamped at `value` ms arrives.
+    fn deliver(&self, value: u64, number: u32, ms: u64, at: f64, controller: &mut dyn Controller) {
         let now = Instant::ZERO + Duration::from_millis(ms);
         let longer = (self.longer)(at);
         let clock = |ms: f64| (ms + (self.clock)(at)) as i64 as u32;
         match self.way {
             Way::Down => {
-                let data = self.packet(1250, clock(came as f64 - longer), 0);
+                let data = self.packet(1250, clock(value as f64 - longer), number);
                 controller.tell(now, &Signal::Came(data));
                 controller.tell(now, &Signal::Shaped(Way::Down, data));
             }
             Way::Up => {
-                let value = clock(sent.max(ms) as f64 + longer);
-                let bare = self.packet(52, value, came as u32);
+                let bare = self.packet(52, clock(value as f64 + longer), number);
                 controller.tell(now, &Signal::Came(bare));
             }
         }
     }
 
-    fn packet(&self, bytes: u32, value: u32, echo: u32) -> Packet {
+    fn packet(&self, bytes: u32, value: u32, number: u32) -> Packet {
         let stamps = Stamps {
             flow: 1,
             value,
-            echo,
+            echo: 0,
+            end: number.wrapping_mul(1250),
+            has: number.wrapping_mul(1250),
         };
         let stamps = self.stamps.then_some(stamps);
         Packet { bytes, stamps }
@@ -186,11 +193,12 @@ struct State {
     rates: VecDeque<f64>,
     sending: f64,
     waiting: u64,
-    /// When they came, ms.
-    queue: VecDeque<u64>,
+    /// When they came, ms, and their numbers.
+    queue: VecDeque<(u64, u32)>,
+    number: u32,
     credit: f64,
     /// Sent, until the line delivers.
-    delivered: VecDeque<(u64, u64)>,
+    delivered: VecDeque<(u64, u64, u32)>,
 }
 
 /// The mean rate from a second on until another.

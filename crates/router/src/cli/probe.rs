@@ -57,8 +57,7 @@ pub enum ProbeCommand {
 /// The address and the limits of a server.
 #[derive(Debug, Args)]
 pub struct ProbeServe {
-    /// The address to listen on. A host whose IPv6 sockets do not receive IPv4 needs 0.0.0.0:7411
-    /// for IPv4; on a kernel without IPv6, [::] is 0.0.0.0.
+    /// The address to listen on. [::] answers IPv4 too, and is 0.0.0.0 on a kernel without IPv6.
     #[arg(long, default_value = "[::]:7411", value_name = "ADDRESS:PORT")]
     pub listen: SocketAddr,
     /// The file of the server's key, readable by its owner only; it is created if it does not exist.

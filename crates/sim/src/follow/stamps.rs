@@ -28,6 +28,10 @@ struct End {
     recent: u32,
     /// It has sent nothing since that came: a later one does not replace it (RFC 7323, 4.2).
     owes: bool,
+    /// Bytes sent, which are its sequence numbers: headers count, and what is sent again counts again.
+    sent: u32,
+    /// The end of what came last.
+    has: u32,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -54,6 +58,8 @@ impl Clocks {
             offset: chance.bits() as u32,
             recent: 0,
             owes: false,
+            sent: 0,
+            has: 0,
         };
         self.flows.insert(flow, [end(), end()]);
     }
@@ -71,10 +77,13 @@ impl Clocks {
         };
         let end = &mut ends[usize::from(up)];
         end.owes = false;
+        end.sent = end.sent.wrapping_add(packet.bytes);
         let stamps = Stamps {
             flow: flow.0,
             value: end.at(now),
             echo: end.recent,
+            end: end.sent,
+            has: end.has,
         };
         if self.under_way.is_empty() {
             self.first = packet.number;
@@ -93,6 +102,7 @@ impl Clocks {
         };
         if let Some(ends) = packet.flow.and_then(|flow| self.flows.get_mut(&flow)) {
             let end = &mut ends[usize::from(!segment.up)];
+            end.has = segment.stamps.end;
             if !end.owes {
                 end.recent = segment.stamps.value;
                 end.owes = true;
