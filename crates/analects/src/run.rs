@@ -67,7 +67,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
         why::look_closer(engine, &jobs, keeping, &pool, &mut results)?;
         why::forget_others(&mut results);
     }
-    if args.why && chosen.does_the_same_again {
+    if args.why && chosen.is_quick {
         tried = Some(why::try_causes(engine, &jobs, &pool, &mut results)?);
     }
     let completed = document.completed(scenario);

@@ -114,7 +114,7 @@ pub fn text(results: &[RunResult], tried: Option<usize>) -> String {
         ),
         None => writeln!(
             text,
-            " The causes were not tried by leaving each out: on this engine runs take their time."
+            " Shares are what packets suggest; the engine sim tries each cause by leaving it out."
         ),
     };
     text

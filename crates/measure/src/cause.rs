@@ -18,7 +18,7 @@ pub struct Why {
     /// What the packets suggest, although the stall does not change without it, or nothing can be left out.
     #[serde(default)]
     pub refuted: Vec<CauseShare>,
-    /// It did not stall in the runs in which its causes were to be tried.
+    /// It stalled in too few of the runs in which its causes were to be tried.
     #[serde(default)]
     pub rare: bool,
     /// The longest stalls, in order of time.

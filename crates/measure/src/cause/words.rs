@@ -47,35 +47,36 @@ impl Why {
         let mut text = format!("{call} stalled {times}, {} in all. ", time(total * 1e3));
         // Writing to a string does not fail.
         for (place, cause) in self.causes.iter().enumerate().take(2) {
-            if place == 0 || cause.tried.is_some() || cause.share >= SECOND {
+            if place == 0 || cause.named_share() >= SECOND {
+                let perhaps = if self.rare { "Perhaps " } else { "" };
                 _ = write!(
                     text,
-                    "{}: {}. ",
+                    "{perhaps}{}: {}. ",
                     cause.share_in(),
                     cause.cause.text(control)
                 );
             }
         }
         if self.rare {
-            text +=
-                "It did not stall in more runs with other seeds, so that this could not be tried. ";
+            text += "It stalls in too few runs with other seeds for that to be tried. ";
         }
         if self.causes.is_empty() {
-            text += "Nothing that can be left out takes its stall away. ";
+            text += "Nothing that was left out surely takes its stall away. ";
         }
         if let Some(refuted) = self.refuted.first() {
             let cause = refuted.cause.text(control);
-            _ = write!(
-                text,
-                "It only looks as if {cause}: {}. ",
-                refuted.refutation()
-            );
+            _ = write!(text, "{}: {cause}. ", refuted.refutation());
         }
         text
     }
 }
 
 impl CauseShare {
+    /// The share that it is named with: what is gone without it, or else what the packets suggest.
+    pub fn named_share(&self) -> f64 {
+        self.tried.as_ref().map_or(self.share, |tried| tried.gone)
+    }
+
     /// How much of the stall it is.
     fn share_in(&self) -> String {
         match &self.tried {
@@ -86,13 +87,20 @@ impl CauseShare {
 
     fn refutation(&self) -> String {
         match &self.tried {
-            Some(tried) => format!(
-                "without {} there are {} of stall instead of {}",
-                tried.left_out,
-                time(tried.without_s * 1e3),
-                time(tried.with_s * 1e3)
-            ),
-            None => "nothing can be left out to try it".to_owned(),
+            Some(tried) => {
+                let which = match tried.gone < self.share / 2.0 {
+                    true => "Not the cause, since",
+                    false => "Not told from chance:",
+                };
+                format!(
+                    "{which} without {} there are {} of stall instead of {} ({} runs with other seeds)",
+                    tried.left_out,
+                    time(tried.without_s * 1e3),
+                    time(tried.with_s * 1e3),
+                    tried.runs,
+                )
+            }
+            None => "Not tried, since nothing can be left out for it".to_owned(),
         }
     }
 }
@@ -101,9 +109,10 @@ impl Tried {
     /// How much of the stall is gone.
     fn gone_in(&self) -> String {
         let percent = |share: f64| format!("{:.0}", share * 100.0);
-        let interval = self.ci95.map_or_else(String::new, |[low, high]| {
-            format!(", {} to {} %", percent(low), percent(high))
-        });
+        let interval = self.ci95.map(|ends| ends.map(percent));
+        let interval = interval.filter(|[low, high]| low != high);
+        let interval = interval.map(|[low, high]| format!(", {low} to {high} %"));
+        let interval = interval.unwrap_or_default();
         format!(
             "{} % of it is gone without {} ({} runs with other seeds{interval})",
             percent(self.gone),
@@ -220,13 +229,13 @@ impl Cause {
         let happened = match (self.waited_ms > 0.0, self.failed) {
             (true, 1..) if !self.back => {
                 format!(
-                    "{waited} in the queue of {queue} ({about}), which {}",
+                    "{waited} in the queue of {queue}{about}, which {}",
                     dropped()
                 )
             }
-            (true, _) => format!("{waited} in the queue of {queue} ({about})"),
-            (false, 0) => format!("it is the queue of {queue} ({about})"),
-            (false, _) => format!("the queue of {queue} ({about}) {}", dropped()),
+            (true, _) => format!("{waited} in the queue of {queue}{about}"),
+            (false, 0) => format!("it is the queue of {queue}{about}"),
+            (false, _) => format!("the queue of {queue}{about} {}", dropped()),
         };
         format!("{happened}, {behind}")
     }
@@ -245,9 +254,12 @@ impl Cause {
         }
     }
 
-    /// The discipline on the queue, and where it is.
+    /// The discipline on the queue, and where it is, in parentheses; nothing of a queue without packets seen.
     fn about_queue(&self) -> String {
-        let mut about = self.discipline.clone().unwrap_or_default();
+        let Some(discipline) = &self.discipline else {
+            return String::new();
+        };
+        let mut about = format!(" ({discipline}");
         if let Some(away) = self.away_ms.filter(|away| *away >= 0.5) {
             _ = write!(about, ", {} away from the home", time(away));
         }
@@ -257,7 +269,7 @@ impl Cause {
         if self.under_test == Some(false) {
             about += ", not managed by the discipline under test";
         }
-        about
+        about + ")"
     }
 
     fn behind(&self, control: &str) -> String {

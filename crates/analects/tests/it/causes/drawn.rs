@@ -1,14 +1,7 @@
 //! Scenarios of one cause, drawn at random.
 
+use super::OneCause;
 use units::random::Stream;
-
-/// A scenario in which a call stalls for one cause.
-pub struct Drawn {
-    /// The scenario.
-    pub text: String,
-    /// What has to be left out for the stall to go, in the words of a trial.
-    pub truth: String,
-}
 
 /// What a scenario's call, links and other traffic are made of.
 struct Parts {
@@ -58,8 +51,8 @@ impl Chance {
     }
 }
 
-/// The scenario `number`; each second one has something else that may disturb a call a little.
-pub fn drawn(number: u64) -> Drawn {
+/// The scenario `number`; about each second one has something else that may disturb a call a little.
+pub fn drawn(number: u64) -> OneCause {
     let mut chance = Chance(Stream::new(number, "causes"));
     let up = chance.of(&[false, true]);
     let mut parts = Parts {
@@ -73,12 +66,15 @@ pub fn drawn(number: u64) -> Drawn {
     };
     let kind = KINDS[number as usize % KINDS.len()];
     let truth = kind(&mut chance, &mut parts);
-    if chance.of(&[false, true]) {
-        second(&mut chance, &mut parts, &truth);
+    let second = chance.of(&[false, true]);
+    if second {
+        add_second(&mut chance, &mut parts, &truth);
     }
-    Drawn {
+    OneCause {
+        name: format!("drawn {number}, {}", if parts.up { "up" } else { "down" }),
         text: parts.text(&mut chance),
         truth,
+        second,
     }
 }
 
@@ -134,7 +130,7 @@ fn transfers(chance: &mut Chance) -> String {
 }
 
 /// Something that disturbs little.
-fn second(chance: &mut Chance, parts: &mut Parts, truth: &str) {
+fn add_second(chance: &mut Chance, parts: &mut Parts, truth: &str) {
     let up = chance.of(&[false, true]);
     match chance.of(&[0, 1, 2]) {
         0 if !truth.contains("losses") && !parts.link.contains("loss") => {
