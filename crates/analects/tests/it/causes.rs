@@ -128,7 +128,8 @@ fn found(of: &OneCause) -> Option<Found> {
         let gone = scenario.map_or(0.0, |scenario| 1.0 - stall(&job, &scenario) / with);
         again += &format!(" {:>4.0}", gone * 100.0);
         // Not a number, if the call never stalls on these seeds, is not enough.
-        if !(gone >= cause.named_share() * KEPT) {
+        let kept = gone >= cause.named_share() * KEPT;
+        if !kept {
             empty.push(cause.cause.text(""));
         }
     }
@@ -196,7 +197,7 @@ fn the_true_cause_is_named() {
 }
 
 #[test]
-#[ignore = "two minutes: `make test-causes`"]
+#[ignore = "a minute: `make test-causes`"]
 fn the_true_cause_is_named_of_many() {
     all_right(&written(), 20);
     all_right(&(0..MANY).map(drawn).collect::<Vec<_>>(), 40);

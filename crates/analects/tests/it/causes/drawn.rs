@@ -129,15 +129,23 @@ fn transfers(chance: &mut Chance) -> String {
     format!("kind = \"bulk\"\ncontrol = \"{control}\"\ncount = {count}\n")
 }
 
-/// Something that disturbs little.
+/// Something that disturbs less.
 fn add_second(chance: &mut Chance, parts: &mut Parts, truth: &str) {
     let up = chance.of(&[false, true]);
     match chance.of(&[0, 1, 2]) {
         0 if !truth.contains("losses") && !parts.link.contains("loss") => {
-            parts.link = format!("loss = \"0.1%\"\n{}", parts.link);
+            parts.link = format!("loss = \"0.3%\"\n{}", parts.link);
         }
-        1 if !truth.contains("jitter") => parts.link = format!("jitter = \"5ms\"\n{}", parts.link),
-        _ => parts.add(chance, "second", "kind = \"udp\"\nrate = \"300kbit\"\n", up),
+        1 if !truth.contains("jitter") => parts.link = format!("jitter = \"15ms\"\n{}", parts.link),
+        _ => {
+            let rate = if up == parts.up {
+                parts.ahead
+            } else {
+                parts.back
+            };
+            let keys = format!("kind = \"udp\"\nrate = \"{:.3}mbit\"\n", rate * 0.1);
+            parts.add(chance, "second", &keys, up);
+        }
     }
 }
 
