@@ -286,3 +286,31 @@ fn compared(left_out: &LeftOut, with: &[f64], without: &[f64]) -> Tried {
         ci95: Some([gone - reach, (gone + reach).min(1.0)]).filter(|_| reach.is_finite()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gone(with: &[f64], without: &[f64]) -> Tried {
+        compared(&LeftOut::Access, with, without)
+    }
+
+    #[test]
+    fn the_interval_is_that_of_a_ratio_of_means() {
+        // The ratio is 0.5, and the residuals are 0.5, -0.5, 0.5 and -0.5.
+        let tried = gone(&[1.0, 3.0, 1.0, 3.0], &[1.0, 1.0, 1.0, 1.0]);
+        assert!((tried.gone - 0.5).abs() < 1e-12);
+        let error = (1.0_f64 / 12.0).sqrt() / 2.0;
+        let reach = 3.182 * error;
+        let [low, high] = tried.ci95.unwrap();
+        assert!((low - (0.5 - reach)).abs() < 1e-3, "{low}");
+        assert!((high - (0.5 + reach)).abs() < 1e-3, "{high}");
+        assert!(holds(&tried, 0.4) && !holds(&tried, 0.6));
+    }
+
+    #[test]
+    fn what_may_be_chance_does_not_hold() {
+        let tried = gone(&[3.0, 0.0, 0.0, 0.0], &[0.0, 0.0, 1.0, 0.0]);
+        assert!(tried.gone > 0.6 && !holds(&tried, 0.1), "{tried:?}");
+    }
+}

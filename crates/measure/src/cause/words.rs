@@ -327,3 +327,82 @@ impl Why {
         self.causes.first().map(|first| &first.cause)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn share(share: f64, tried: Option<(f64, [f64; 2])>) -> CauseShare {
+        CauseShare {
+            stall_s: share,
+            share,
+            cause: Cause {
+                waited_ms: 300.0,
+                ..Cause::of(Kind::Jitter, Some("radio".to_owned()))
+            },
+            tried: tried.map(|(gone, ci95)| Tried {
+                left_out: "the jitter of radio".to_owned(),
+                is_capacity: false,
+                runs: 6,
+                with_s: 2.0,
+                without_s: 2.0 * (1.0 - gone),
+                gone,
+                ci95: Some(ci95),
+            }),
+        }
+    }
+
+    fn told(causes: Vec<CauseShare>, refuted: Vec<CauseShare>, rare: bool) -> String {
+        let why = Why {
+            text: String::new(),
+            count: 2,
+            causes,
+            refuted,
+            rare,
+            stalls: Vec::new(),
+        };
+        why.causes_in("call", "gcc")
+    }
+
+    #[test]
+    fn what_is_gone_without_a_cause_is_its_share() {
+        let text = told(vec![share(1.0, Some((0.6, [0.4, 0.8])))], Vec::new(), false);
+        let part = "60 % of it is gone without the jitter of radio (6 runs with other seeds, 40 to 80 %): \
+                    frames waited up to 300 ms on the wire behind radio";
+        assert!(text.contains(part), "{text}");
+        let text = told(vec![share(0.7, Some((1.0, [1.0, 1.0])))], Vec::new(), false);
+        assert!(text.contains("(6 runs with other seeds): "), "{text}");
+    }
+
+    #[test]
+    fn a_suspicion_that_was_not_tried_is_no_more_than_that() {
+        let text = told(vec![share(1.0, None)], Vec::new(), false);
+        assert!(text.contains(" in all. 100 % of it: frames"), "{text}");
+        let text = told(vec![share(1.0, None)], Vec::new(), true);
+        assert!(text.contains("Perhaps 100 % of it: frames"), "{text}");
+        assert!(text.contains("too few runs with other seeds"), "{text}");
+    }
+
+    #[test]
+    fn a_refuted_cause_is_said_to_be_none_or_not_to_be_told_from_chance() {
+        let text = told(
+            Vec::new(),
+            vec![share(1.0, Some((0.1, [-0.2, 0.3])))],
+            false,
+        );
+        assert!(text.contains("Nothing that was left out"), "{text}");
+        let none = "Not the cause, since without the jitter of radio there are 1.80 s of stall instead of 2.00 s";
+        assert!(text.contains(none), "{text}");
+        let text = told(
+            Vec::new(),
+            vec![share(1.0, Some((0.6, [-0.1, 0.9])))],
+            false,
+        );
+        assert!(text.contains("Not told from chance: without"), "{text}");
+        let text = told(Vec::new(), vec![share(1.0, None)], false);
+        assert!(
+            text.contains("Not tried, since nothing can be left out"),
+            "{text}"
+        );
+    }
+}
