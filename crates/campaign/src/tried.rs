@@ -27,6 +27,8 @@ const MOST_RUNS: u64 = 24;
 /// With a stall in fewer runs, and in none without something, that may be chance: of 24 and 24 with a
 /// probability of 0.11 for four, 0.05 for five (R. A. Fisher's exact test, two-sided).
 const STALLING: usize = 5;
+/// Of the things of a scenario, so many are tried in pairs if none explains the stall alone.
+const PARTS: usize = 4;
 /// Confidence of intervals.
 const LEVEL: f64 = 0.95;
 
@@ -92,16 +94,19 @@ impl<'a> Trials<'a> {
                 continue;
             }
             let enough = (share.share * KEPT).max(LEAST);
-            let tries = LeftOut::of(&share.cause, &self.job.scenario, call);
+            let tries = LeftOut::of(&share.cause, &self.job.scenario);
             let tried = self.first_that(tries, enough, (call, &with), &mut known)?;
             let share = CauseShare { tried, ..share };
             match share.tried.as_ref().is_some_and(|of| holds(of, enough)) {
-                true => confirmed.push(share),
+                true => add(&mut confirmed, share),
                 false => refuted.push(share),
             }
         }
         if !confirmed.iter().any(|of| weight(of) >= EXPLAINS) {
             confirmed.extend(self.search(call, &with, &mut known)?);
+        }
+        if !confirmed.iter().any(|of| gone(of) >= EXPLAINS) {
+            confirmed.extend(self.pair(call, &with)?);
         }
         // Equal ones stay in the order of what the packets suggest.
         confirmed.sort_by_key(|of| core::cmp::Reverse((weight(of) * 20.0).round() as i64));
@@ -182,6 +187,35 @@ impl<'a> Trials<'a> {
         Ok(found)
     }
 
+    /// Two things that explain the stall together where neither does alone, since each suffices for it.
+    fn pair(&mut self, call: &str, with: &[f64]) -> Result<Option<CauseShare>, Error> {
+        let mut parts = Vec::new();
+        for (left_out, cause) in LeftOut::all(&self.job.scenario, call) {
+            if !matches!(left_out, LeftOut::Shortage(_))
+                && let Some(tried) = self.tried(&left_out, call, with)?
+            {
+                parts.push((tried.gone, left_out, cause));
+            }
+        }
+        parts.sort_by(|a, b| b.0.total_cmp(&a.0));
+        parts.truncate(PARTS);
+        for (place, (_, first, cause)) in parts.iter().enumerate() {
+            for (_, second, _) in &parts[place + 1..] {
+                let both = LeftOut::Together(vec![first.clone(), second.clone()]);
+                let tried = self.tried(&both, call, with)?;
+                if tried.as_ref().is_some_and(|of| holds(of, EXPLAINS)) {
+                    return Ok(Some(CauseShare {
+                        stall_s: 0.0,
+                        share: 0.0,
+                        cause: cause.clone(),
+                        tried,
+                    }));
+                }
+            }
+        }
+        Ok(None)
+    }
+
     /// What happens to the stall of `call` without something; none if there is no such thing.
     fn tried(
         &mut self,
@@ -200,7 +234,7 @@ impl<'a> Trials<'a> {
         call: &str,
     ) -> Result<Option<Vec<f64>>, Error> {
         let of_call = match left_out {
-            Some(LeftOut::Access | LeftOut::Distance) => call,
+            Some(LeftOut::Access | LeftOut::Distance | LeftOut::Together(_)) => call,
             _ => "",
         };
         let key = left_out.map(|left_out| (left_out.clone(), of_call.to_owned()));
@@ -237,6 +271,18 @@ impl<'a> Trials<'a> {
             let results = done.results.iter().take(count as usize);
             results.map(of_call).collect()
         }))
+    }
+}
+
+/// Adds a cause to those that were confirmed by leaving out the same.
+fn add(confirmed: &mut Vec<CauseShare>, share: CauseShare) {
+    let name = |of: &CauseShare| of.tried.as_ref().map(|tried| tried.left_out.clone());
+    match confirmed.iter_mut().find(|of| name(of) == name(&share)) {
+        Some(same) => {
+            same.stall_s += share.stall_s;
+            same.share += share.share;
+        }
+        None => confirmed.push(share),
     }
 }
 

@@ -84,16 +84,18 @@ fn stall(job: &Job, scenario: &Scenario) -> f64 {
     interval::mean(&stalls.collect::<Vec<f64>>())
 }
 
-/// What is left out for a named cause.
+/// What is left out for a named cause; a pair has both names.
 fn left_out(job: &Job, of: &CauseShare) -> Option<LeftOut> {
-    let named = &of.tried.as_ref()?.left_out;
     let all = LeftOut::all(&job.scenario, "call").into_iter();
-    let all = all.map(|(left_out, _)| left_out);
-    let mut tries = LeftOut::of(&of.cause, &job.scenario, "call");
-    tries.extend(all);
-    tries
-        .into_iter()
-        .find(|left_out| left_out.to_string() == *named)
+    let mut tries = LeftOut::of(&of.cause, &job.scenario);
+    tries.extend(all.map(|(left_out, _)| left_out));
+    let find = |name: &str| tries.iter().find(|of| of.to_string() == name).cloned();
+    let parts = of.tried.as_ref()?.left_out.split(" together with ");
+    let mut parts: Vec<LeftOut> = parts.map(find).collect::<Option<_>>()?;
+    match parts.len() {
+        1 => parts.pop(),
+        _ => Some(LeftOut::Together(parts)),
+    }
 }
 
 /// What was found of one scenario.

@@ -34,6 +34,8 @@ pub enum LeftOut {
     Access,
     /// The round trip.
     Distance,
+    /// Several of these.
+    Together(Vec<LeftOut>),
 }
 
 impl fmt::Display for LeftOut {
@@ -48,6 +50,10 @@ impl fmt::Display for LeftOut {
             LeftOut::Shortage(queue) => write!(f, "the limits of {queue} (as a link of {AMPLE})"),
             LeftOut::Access => f.write_str("its sender’s own slow line"),
             LeftOut::Distance => f.write_str("the distance"),
+            LeftOut::Together(parts) => {
+                let parts: Vec<String> = parts.iter().map(Self::to_string).collect();
+                f.write_str(&parts.join(" together with "))
+            }
         }
     }
 }
@@ -55,11 +61,11 @@ impl fmt::Display for LeftOut {
 impl LeftOut {
     /// What to leave out to try a cause, in this order until one changes the stall; nothing if the cause
     /// is the call's own.
-    pub fn of(cause: &Cause, scenario: &Scenario, call: &str) -> Vec<Self> {
+    pub fn of(cause: &Cause, scenario: &Scenario) -> Vec<Self> {
         let queue = cause.queue.clone().unwrap_or_default();
         let link = || queue.strip_suffix("-up").unwrap_or(&queue).to_owned();
         match cause.kind {
-            Kind::Queue => of_queue(cause, scenario, call, &queue),
+            Kind::Queue => of_queue(cause, scenario, &queue),
             Kind::Dip => vec![LeftOut::Dips(queue)],
             Kind::Device => vec![LeftOut::Device(link())],
             Kind::Jitter => vec![LeftOut::Jitter(link())],
@@ -139,32 +145,28 @@ impl LeftOut {
                     (link.wire.rtt, link.wire.delay) = (Duration::ZERO, Duration::ZERO);
                 }
             }
+            LeftOut::Together(parts) => {
+                for part in parts {
+                    changed = part.apply(&changed, call)?;
+                }
+            }
         }
         (changed != *scenario).then_some(changed)
     }
 }
 
-/// A queue that fills with the packets of others: the one with most, then all of them, then every other
-/// entry that passes it. A queue that fills with the call's alone: that the link is not faster.
-fn of_queue(cause: &Cause, scenario: &Scenario, call: &str, queue: &str) -> Vec<LeftOut> {
+/// A queue that fills with the packets of others: each of them, the one with most first, then all. A queue
+/// that fills with the call's alone: that the link is not faster.
+fn of_queue(cause: &Cause, scenario: &Scenario, queue: &str) -> Vec<LeftOut> {
     let others = cause.behind.iter().filter(|of| of.whose != Whose::Own);
     let seen: Vec<String> = others
         .map(|of| of.name.clone())
         .filter(|name| scenario.traffic.iter().any(|of| of.name == *name))
         .collect();
-    let passing = scenario.traffic.iter().filter(|of| {
-        let passed = [true, false].map(|up| queues(scenario, of, up));
-        of.name != call
-            && passed
-                .iter()
-                .flatten()
-                .any(|of| name(scenario, *of) == queue)
-    });
-    let passing: Vec<String> = passing.map(|of| of.name.clone()).collect();
-    let single = seen.iter().take(1).map(|name| vec![name.clone()]);
-    let mut tries: Vec<Vec<String>> = single.chain([seen.clone(), passing]).collect();
-    tries.retain(|names| !names.is_empty());
-    tries.dedup();
+    let mut tries: Vec<Vec<String>> = seen.iter().map(|name| vec![name.clone()]).collect();
+    if seen.len() > 1 {
+        tries.push(seen);
+    }
     let tries = tries.into_iter().map(LeftOut::Traffic);
     tries.chain([LeftOut::Shortage(queue.to_owned())]).collect()
 }

@@ -61,7 +61,8 @@ impl Why {
             text += "It stalls in too few runs with other seeds for that to be tried. ";
         }
         if self.causes.is_empty() {
-            text += "Nothing that was left out surely takes its stall away. ";
+            text +=
+                "Nothing that was left out, alone or with another, surely takes its stall away. ";
         }
         if let Some(refuted) = self.refuted.first() {
             let cause = refuted.cause.text(control);
@@ -188,6 +189,11 @@ impl Cause {
             Kind::Jitter => format!(
                 "{waited} on the wire behind {queue}, which delivers some packets later than others{late}"
             ),
+            Kind::Loss if self.is_unseen() => format!("the wire behind {queue} loses packets"),
+            Kind::Policing if self.is_unseen() => {
+                format!("a limit on the rate at {queue} drops packets")
+            }
+            Kind::Distance if self.is_unseen() => "the way alone takes long".to_owned(),
             Kind::Loss if self.back => format!(
                 "the wire behind {queue} lost {}, and frames waited up to {} at their sender",
                 self.packets(),
@@ -219,6 +225,11 @@ impl Cause {
             ),
             Kind::Unknown => "nothing that was observed explains it".to_owned(),
         }
+    }
+
+    /// No packets told of it.
+    fn is_unseen(&self) -> bool {
+        self.waited_ms == 0.0 && self.failed == 0
     }
 
     /// A wait in a queue, or drops by it.
