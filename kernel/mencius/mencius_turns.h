@@ -28,7 +28,7 @@
 #define MN_MOVES	16
 /* No member owes more. */
 #define MN_LEAST	(-0x7fffffffLL - 1)
-/* Bytes that newcomers may send before old members, and then as many as they. */
+/* Bytes of newcomers that may go before old members, and then as many. */
 #define MN_CREDIT	(64 << 10)
 
 /* Its links are the first of a struct mn_member. */
@@ -66,8 +66,8 @@ static inline void mn_introduce(const struct mn_turns *turns,
 }
 
 /* The list of @member, which has packets. */
-static __always_inline struct fl_list *mn_list_of(struct mn_turns *turns,
-					       const struct mn_member *member)
+static __always_inline struct fl_list *
+mn_list_of(struct mn_turns *turns, const struct mn_member *member)
 {
 	switch (member->place) {
 	case MN_AMONG_BACK:
