@@ -2,7 +2,6 @@
 # Builds static programs for other Linux systems into target/programs/PROCESSOR: `analects`, and `analects-router`,
 # which has the commands for routers only.
 #   sh scripts/dist.sh [PROCESSOR...], of x86_64, aarch64 and armv7; all of them without an argument
-# A panic aborts them, so that tables for unwinding are of no use: a tenth of their size.
 # Their C library is glibc, linked into them: Debian has Rust's standard library for it, and not for musl.
 set -eu
 cd "$(dirname "$0")/.."
@@ -52,7 +51,10 @@ for processor in "$@"; do
     shift
     sh scripts/apt.sh "$@"
     variable=CARGO_TARGET_$(echo "$triple" | tr a-z- A-Z_)
-    export "${variable}_LINKER=$linker" "${variable}_RUSTFLAGS=-C target-feature=+crt-static -C force-unwind-tables=no"
+    flags='-C target-feature=+crt-static'
+    # Addresses to be relocated take 0.2 MB less; binutils 2.40 can pack them for this processor only.
+    [ "$processor" != x86_64 ] || flags="$flags -C link-arg=-Wl,-z,pack-relative-relocs"
+    export "${variable}_LINKER=$linker" "${variable}_RUSTFLAGS=$flags"
     echo "dist: $processor: building, for some minutes"
     # Apart: together, each would have what only the other needs of the crates that they share.
     ${CARGO:-cargo} build --locked --profile dist --target "$triple" -p router
