@@ -58,6 +58,11 @@ deny: setup
 test-docs: setup
 	$(CARGO) test --locked -p analects --test it -- --ignored docs::long --nocapture
 
+# The named causes of calls' stalls, over scenarios of one cause: a table, in a minute.
+.PHONY: test-causes
+test-causes: setup
+	$(CARGO) test --locked -p analects --test it -- --ignored causes:: --nocapture
+
 # All checks, in some hours; those that passed with the same files are skipped. STAGES="a b" for some.
 .PHONY: release-gate
 release-gate: setup

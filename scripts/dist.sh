@@ -51,7 +51,10 @@ for processor in "$@"; do
     shift
     sh scripts/apt.sh "$@"
     variable=CARGO_TARGET_$(echo "$triple" | tr a-z- A-Z_)
-    export "${variable}_LINKER=$linker" "${variable}_RUSTFLAGS=-C target-feature=+crt-static"
+    flags='-C target-feature=+crt-static'
+    # Addresses to be relocated take 0.2 MB less; binutils 2.40 can pack them for this processor only.
+    [ "$processor" != x86_64 ] || flags="$flags -C link-arg=-Wl,-z,pack-relative-relocs"
+    export "${variable}_LINKER=$linker" "${variable}_RUSTFLAGS=$flags"
     echo "dist: $processor: building, for some minutes"
     # Apart: together, each would have what only the other needs of the crates that they share.
     ${CARGO:-cargo} build --locked --profile dist --target "$triple" -p router

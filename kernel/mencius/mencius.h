@@ -3,11 +3,11 @@
  * Mencius: hosts share the link, flows share their host's part, and a flow that
  * has kept its queue short does not have to wait because others came.
  *
- * Hosts take turns, and within a host its flows do, those that just became
- * active first (RFC 8290); a flow whose packets wait for too long is signalled
- * by marks or drops. A flow that has kept its own queue short for a second is
- * established. Within their host's share established flows may always have
- * half, and when others come they give way as slowly as their congestion
+ * Hosts take turns, and within a host its flows do, those that come back first,
+ * and then new ones (RFC 8290); a flow whose packets wait for too long is
+ * signalled by marks or drops. A flow that has kept its own queue short for a
+ * second is established. Within their host's share established flows may always
+ * have half, and when others come they give way as slowly as their congestion
  * control can follow. End hosts need no changes.
  *
  * This is the discipline without a kernel around it: it calls nothing, and

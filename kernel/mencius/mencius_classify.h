@@ -318,7 +318,7 @@ static __always_inline void mn_forget_idle(struct mencius *m, u64 now)
 		at = ft_idle(&m->flow_table, now, MN_FLOW_IDLE);
 		if (likely(at == FL_NIL))
 			break;
-		if (m->flows[at].member.place != MN_NOWHERE)
+		if (!mn_is_idle(&m->flows[at].member))
 			ft_touch(&m->flow_table, now, at);
 		else
 			mn_forget(m, at);
@@ -327,7 +327,7 @@ static __always_inline void mn_forget_idle(struct mencius *m, u64 now)
 		at = ft_idle(&m->host_table, now, MN_HOST_IDLE);
 		if (likely(at == FL_NIL))
 			break;
-		if (m->hosts[at].member.place != MN_NOWHERE)
+		if (!mn_is_idle(&m->hosts[at].member))
 			ft_touch(&m->host_table, now, at);
 		else
 			mn_forget_host(m, at);

@@ -7,12 +7,16 @@
  * passes every member that overdrew by a large packet, once for each quantum,
  * and every member without packets. Here a member that overdrew is at once put
  * into the round in which its debt is paid; and a member without packets is in
- * no list. Only the round up to which it was not yet its turn again is kept: if
- * it comes back before then, it is not new.
+ * no list. Only the round in which it may send again, and how much, is kept.
  *
- * New members go first until they have had 64 kB more than the old ones, and
- * then take turns with them, so that a spray of them takes no more than half.
- * What new members send while no old one waits is not counted.
+ * A member that comes back without a debt goes before all others, with what is
+ * left of its quantum if the round is still the same. So who takes no more than
+ * a quantum a round waits for others of that kind alone, and not for those that
+ * always have packets.
+ *
+ * Newcomers go before these until they have had 64 kB more, and then take turns
+ * with them, so that a spray of newcomers takes no more than half of what is
+ * left. What they send while no old member waits is not counted.
  */
 #ifndef __MENCIUS_TURNS_H
 #define __MENCIUS_TURNS_H
@@ -24,7 +28,7 @@
 #define MN_MOVES	16
 /* No member owes more. */
 #define MN_LEAST	(-0x7fffffffLL - 1)
-/* Bytes that new members may send before old ones, and then as many as they. */
+/* Bytes of newcomers that may go before old members, and then as many. */
 #define MN_CREDIT	(64 << 10)
 
 /* Its links are the first of a struct mn_member. */
@@ -40,28 +44,50 @@ static void mn_turns_init(struct mn_turns *turns)
 
 	memset(turns, 0, sizeof(*turns));
 	turns->credit = MN_CREDIT;
+	fl_list_init(&turns->back);
 	fl_list_init(&turns->fresh);
 	for (at = 0; at < MN_ROUNDS; at++)
 		fl_list_init(&turns->old[at]);
+}
+
+/* Whether @member has no packets. */
+static inline bool mn_is_idle(const struct mn_member *member)
+{
+	return member->place <= MN_NOWHERE;
 }
 
 /* @member, which is idle, stands for another flow or host from now on. */
 static inline void mn_introduce(const struct mn_turns *turns,
 				struct mn_member *member)
 {
+	member->place = MN_UNSEEN;
+	member->deficit = 0;
 	member->round = turns->round - 1;
 }
 
-/* Appends @at, which is in no list, to those of its round. */
+/* The list of @member, which has packets. */
+static __always_inline struct fl_list *
+mn_list_of(struct mn_turns *turns, const struct mn_member *member)
+{
+	switch (member->place) {
+	case MN_AMONG_BACK:
+		return &turns->back;
+	case MN_AMONG_NEW:
+		return &turns->fresh;
+	default:
+		return &turns->old[member->round % MN_ROUNDS];
+	}
+}
+
+/* Appends @at, which is in no list, to that of its place. */
 static __always_inline void mn_put(struct mn_turns *turns,
 				   struct fl_nodes group, u32 at)
 {
-	struct mn_member *member = mn_member_at(group, at);
-	u32 list = member->round % MN_ROUNDS;
+	const struct mn_member *member = mn_member_at(group, at);
 
-	member->place = MN_AMONG_OLD;
-	fl_append(&turns->old[list], group, at);
-	turns->used |= 1ULL << list;
+	fl_append(mn_list_of(turns, member), group, at);
+	if (member->place == MN_AMONG_OLD)
+		turns->used |= 1ULL << member->round % MN_ROUNDS;
 }
 
 /* Takes @at out of its list. */
@@ -69,15 +95,11 @@ static __always_inline void mn_take(struct mn_turns *turns,
 				    struct fl_nodes group, u32 at)
 {
 	const struct mn_member *member = mn_member_at(group, at);
-	u32 list = member->round % MN_ROUNDS;
+	struct fl_list *list = mn_list_of(turns, member);
 
-	if (member->place == MN_AMONG_NEW) {
-		fl_unlink(&turns->fresh, group, at);
-		return;
-	}
-	fl_unlink(&turns->old[list], group, at);
-	if (turns->old[list].head == FL_NIL)
-		turns->used &= ~(1ULL << list);
+	fl_unlink(list, group, at);
+	if (member->place == MN_AMONG_OLD && list->head == FL_NIL)
+		turns->used &= ~(1ULL << member->round % MN_ROUNDS);
 }
 
 /*
@@ -99,25 +121,34 @@ static __always_inline void mn_join(struct mn_turns *turns,
 				    struct fl_nodes group, u32 at, u32 quantum)
 {
 	struct mn_member *member = mn_member_at(group, at);
+	u32 ahead = member->round - turns->round;
 
-	if (member->place != MN_NOWHERE)
+	if (!mn_is_idle(member))
 		return;
-	if (member->round - turns->round < MN_ROUNDS) {
-		mn_put(turns, group, at);
-		return;
-	}
-	member->deficit = quantum;
-	member->place = MN_AMONG_NEW;
-	fl_append(&turns->fresh, group, at);
+	if (member->place == MN_UNSEEN)
+		member->place = MN_AMONG_NEW;
+	else if (ahead && ahead < MN_ROUNDS)
+		member->place = MN_AMONG_OLD;
+	else
+		member->place = MN_AMONG_BACK;
+	if (member->place == MN_AMONG_NEW || ahead >= MN_ROUNDS)
+		member->deficit = quantum;
+	mn_put(turns, group, at);
 }
 
 /* The member that would be next, regardless of its debt, if any has packets. */
 static __always_inline u32 mn_head(struct mn_turns *turns)
 {
-	turns->new_has_turn = turns->fresh.head != FL_NIL &&
-			      (turns->credit > 0 || !turns->used);
-	if (turns->new_has_turn)
+	if (turns->back.head != FL_NIL) {
+		turns->turn = MN_AMONG_BACK;
+		return turns->back.head;
+	}
+	if (turns->fresh.head != FL_NIL &&
+	    (turns->credit > 0 || !turns->used)) {
+		turns->turn = MN_AMONG_NEW;
 		return turns->fresh.head;
+	}
+	turns->turn = MN_AMONG_OLD;
 	turns->round += __ffs64(ror64(turns->used, turns->round % MN_ROUNDS));
 	return turns->old[turns->round % MN_ROUNDS].head;
 }
@@ -137,6 +168,7 @@ static __always_inline u32 mn_next(struct mn_turns *turns,
 			return at;
 		mn_take(turns, group, at);
 		mn_pay(turns, mn_member_at(group, at), quantum);
+		mn_member_at(group, at)->place = MN_AMONG_OLD;
 		mn_put(turns, group, at);
 	}
 	at = mn_head(turns);
@@ -172,16 +204,17 @@ static __always_inline void mn_sent(struct mn_turns *turns,
 	s64 credit = turns->credit;
 
 	mn_charge(member, len);
-	if (turns->new_has_turn && !turns->used)
-		return;
-	credit += turns->new_has_turn ? -(s64)len : len;
+	if (turns->turn == MN_AMONG_OLD)
+		credit += len;
+	else if (turns->turn == MN_AMONG_NEW && turns->used)
+		credit -= len;
 	turns->credit = (s32)clamp_t(s64, credit, -MN_CREDIT, MN_CREDIT);
 }
 
 /*
- * @at has run empty. It counts as old until this round is over, or its debt is
- * paid, so that no member gets more than a quantum a round by coming back as
- * new.
+ * @at has run empty. Until this round is over it has what is left of its
+ * deficit, and no new quantum; until its debt is paid, it counts as old. So no
+ * member gets more than a quantum a round by coming back.
  */
 static __always_inline void mn_leave(struct mn_turns *turns,
 				     struct fl_nodes group, u32 at, u32 quantum)
@@ -190,10 +223,10 @@ static __always_inline void mn_leave(struct mn_turns *turns,
 
 	mn_take(turns, group, at);
 	member->place = MN_NOWHERE;
-	if (!turns->used) {
+	if (!turns->used && turns->fresh.head == FL_NIL) {
 		/*
-		 * Rounds take no time if no member is old: this one is past all
-		 * in which debts were to be paid.
+		 * Rounds take no time if no member waits for one: this one is
+		 * past all in which debts were to be paid.
 		 */
 		turns->round += MN_ROUNDS;
 	} else if (member->deficit > 0) {

@@ -69,7 +69,9 @@ struct mencius_sent {
 
 /* The place of a flow or a host in its turns. */
 enum mn_place {
-	MN_NOWHERE,		/* it has no packets */
+	MN_UNSEEN,		/* it never had packets */
+	MN_NOWHERE,		/* it has none */
+	MN_AMONG_BACK,
 	MN_AMONG_NEW,
 	MN_AMONG_OLD,
 };
@@ -157,20 +159,22 @@ struct mn_member {
 
 /**
  * struct mn_turns - the turns of one group
- * @fresh:	new members
+ * @back:	members that came back without a debt
+ * @fresh:	newcomers
  * @old:	old ones, by their round modulo MN_ROUNDS
  * @used:	bit for each list of @old that is not empty
  * @round:	the round
  * @credit:	bytes that new members may still send before old ones
- * @new_has_turn: whether it is a new member's turn
+ * @turn:	enum mn_place of the member whose turn it is
  */
 struct mn_turns {
+	struct fl_list	back;
 	struct fl_list	fresh;
 	struct fl_list	old[MN_ROUNDS];
 	u64		used;
 	u32		round;
 	s32		credit;
-	bool		new_has_turn;
+	u8		turn;
 };
 
 /**

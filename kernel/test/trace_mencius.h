@@ -123,7 +123,7 @@ static bool trace_counts_agree(const struct mencius *m)
 		sum.bytes += host->backlog.bytes;
 		rivals.own += host->rivals.own > 0;
 		rivals.others += host->rivals.others > 0;
-		if (!host->backlog.packets != (host->member.place == MN_NOWHERE))
+		if (!host->backlog.packets != mn_is_idle(&host->member))
 			return false;
 	}
 	return sum.packets == m->backlog.packets && sum.bytes == m->backlog.bytes &&

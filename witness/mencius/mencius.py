@@ -91,6 +91,7 @@ class Member:
         self.deficit = 0                                # R5.2
         self.round = WORD - 1
         self.place = None                               # the list of turns that it is in; None is idle
+        self.seen = False                               # whether it ever had a packet
         self.packets = 0
         self.bytes = 0
         self.size_class = None                          # R12.4
@@ -171,15 +172,18 @@ class Turns:
     """The turns of members."""
 
     def __init__(self):
-        self.new = OrderedDict()                        # R5.1
+        self.back = OrderedDict()                       # R5.1
+        self.new = OrderedDict()
         self.old = [OrderedDict() for _ in range(64)]
         self.olds = 0
         self.current = 0
         self.credit = KB64
-        self.turn_of_new = False
+        self.turn = None                                # the list whose turn it is; None is that of old ones
 
     def introduce(self, member):
         """An idle member is made known (R5.3)."""
+        member.seen = False
+        member.deficit = 0
         member.round = (self.current - 1) % WORD
 
     def append_old(self, member):
@@ -191,7 +195,7 @@ class Turns:
     def take_out(self, member):
         """Takes a member out of its list, so that it is idle."""
         del member.place[member]
-        if member.place is not self.new:
+        if member.place is not self.new and member.place is not self.back:
             self.olds -= 1
         member.place = None
 
@@ -199,18 +203,25 @@ class Turns:
         """A packet was put into the queue of a member (R5.4)."""
         if member.place is not None:
             return
-        if (member.round - self.current) % WORD < 64:
+        ahead = (member.round - self.current) % WORD
+        if member.seen and 1 <= ahead < 64:
             self.append_old(member)
-        else:
+            return
+        if not member.seen or ahead > 0:
             member.deficit = quantum
-            member.place = self.new
-            self.new[member] = None
+        member.place = self.back if member.seen else self.new
+        member.place[member] = None
+        member.seen = True
 
     def head(self):
         """Finds the head (R5.5)."""
-        self.turn_of_new = bool(self.new) and (self.credit > 0 or not self.olds)
-        if self.turn_of_new:
-            return first_of(self.new)
+        self.turn = None
+        if self.back:
+            self.turn = self.back
+        elif self.new and (self.credit > 0 or not self.olds):
+            self.turn = self.new
+        if self.turn is not None:
+            return first_of(self.turn)
         while not self.old[self.current % 64]:
             self.current = (self.current + 1) % WORD
         return first_of(self.old[self.current % 64])
@@ -242,15 +253,15 @@ class Turns:
     def sent(self, member, length):
         """The next member has sent a packet (R5.8)."""
         owe(member, length)
-        if not self.turn_of_new:
+        if self.turn is None:
             self.credit = min(self.credit + length, KB64)
-        elif self.olds:
+        elif self.turn is self.new and self.olds:
             self.credit = max(self.credit - length, -KB64)
 
     def became_empty(self, member, quantum):
         """A member has become empty (R5.9)."""
         self.take_out(member)
-        if not self.olds:
+        if not self.olds and not self.new:
             self.current = (self.current + 64) % WORD
             member.round = (self.current - 1) % WORD
         elif member.deficit > 0:

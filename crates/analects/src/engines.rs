@@ -36,6 +36,8 @@ pub struct Chosen {
     pub engine: Box<dyn Engine>,
     /// Whether the same run has the same result again.
     pub does_the_same_again: bool,
+    /// Whether dozens of runs take so little time that the causes of stalls are tried by them.
+    pub is_quick: bool,
     /// Its sources in this program.
     sources: &'static str,
     /// Files.
@@ -75,6 +77,7 @@ pub fn chosen(args: &EngineArgs) -> Result<Chosen, Refused> {
         ("sim", Clock::Virtual) => Ok(Chosen {
             engine: Box::new(own::simulator().clone()),
             does_the_same_again: true,
+            is_quick: true,
             sources: SIM_SOURCES,
             files: own::program()?.into_iter().collect(),
             beside: String::new(),

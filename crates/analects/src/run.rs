@@ -62,9 +62,13 @@ pub fn run(args: &RunArgs) -> Result<()> {
         results
     });
     let mut results = results.map_err(many::refused)?;
+    let mut tried = None;
     if looked_at {
         why::look_closer(engine, &jobs, keeping, &pool, &mut results)?;
         why::forget_others(&mut results);
+    }
+    if args.why && chosen.is_quick {
+        tried = Some(why::try_causes(engine, &jobs, &pool, &mut results)?);
     }
     let completed = document.completed(scenario);
     let resolved = completed.to_json();
@@ -90,7 +94,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
     };
     let text = match printing.format {
         Format::Table => {
-            let why = args.why.then(|| why::text(&results));
+            let why = args.why.then(|| why::text(&results, tried));
             table(&results) + &why.unwrap_or_default()
         }
         Format::Json => export::json(&document_out).map_err(unprintable)?,

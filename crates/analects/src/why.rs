@@ -1,6 +1,7 @@
 //! Why calls stalled, in the runs that tell most.
 
 use crate::many::{self, counted};
+use campaign::tried::Trials;
 use campaign::{Job, Keeping};
 use command::Refused;
 use measure::{Engine, RunResult};
@@ -37,6 +38,39 @@ pub fn look_closer(
     Ok(())
 }
 
+/// Tries the causes of the stalls in the runs that tell most by leaving each out, in runs with other
+/// seeds; returns how many runs that took.
+pub fn try_causes(
+    engine: &dyn Engine,
+    jobs: &[Job],
+    pool: &rayon::ThreadPool,
+    results: &mut [RunResult],
+) -> Result<usize, Refused> {
+    let first = jobs.iter().map(|job| job.seed).max().unwrap_or_default();
+    let told = telling(results);
+    let tried = counted(pool, "the causes of stalls, each left out", |bar| {
+        let mut made = 0;
+        for (place, job) in jobs.iter().enumerate() {
+            let of_job = |told: &&Telling| jobs[told.place].case == job.case;
+            // The typical and the worst run of a case are tried by the same runs.
+            if told.iter().find(of_job).map(|told| told.place) != Some(place) {
+                continue;
+            }
+            let mut trials = Trials::new(engine, bar, job, first.wrapping_add(1));
+            for told in told.iter().filter(of_job) {
+                for call in &mut results[told.place].calls {
+                    if let Some(why) = &mut call.why {
+                        trials.judge(why, &call.name, &call.control)?;
+                    }
+                }
+            }
+            made += trials.made();
+        }
+        Ok(made)
+    });
+    tried.map_err(many::refused)
+}
+
 /// Forgets the data to draw runs that do not tell most.
 pub fn forget_others(results: &mut [RunResult]) {
     let told: Vec<usize> = telling(results).iter().map(|told| told.place).collect();
@@ -48,7 +82,7 @@ pub fn forget_others(results: &mut [RunResult]) {
 }
 
 /// The explanations as a text to follow the table.
-pub fn text(results: &[RunResult]) -> String {
+pub fn text(results: &[RunResult], tried: Option<usize>) -> String {
     let several = results
         .iter()
         .any(|result| result.discipline == results[0].discipline && result.seed != results[0].seed);
@@ -71,5 +105,17 @@ pub fn text(results: &[RunResult]) -> String {
     if calls == 0 {
         text += " there is no call.\n";
     }
+    // Writing to a string does not fail.
+    _ = match tried {
+        Some(0) => Ok(()),
+        Some(runs) => writeln!(
+            text,
+            " {runs} more runs tried the causes by leaving each out."
+        ),
+        None => writeln!(
+            text,
+            " Shares are what packets suggest; the engine sim tries each cause by leaving it out."
+        ),
+    };
     text
 }

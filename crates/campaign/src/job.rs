@@ -87,6 +87,18 @@ impl Job {
         }
     }
 
+    /// The same job in another scenario with another seed, without anything that records it. It has no key
+    /// of its own: its result is for no store.
+    pub(crate) fn again(&self, scenario: Arc<Scenario>, seed: u64) -> Job {
+        Job {
+            scenario,
+            seed,
+            series: false,
+            listener: None,
+            ..self.clone()
+        }
+    }
+
     /// The result under this job's names. The same run may serve two cases, or two values of an axis
     /// that a case overrides.
     pub fn called(&self, mut result: RunResult) -> RunResult {

@@ -16,6 +16,7 @@ mod progress;
 mod run;
 pub mod store;
 mod trace;
+pub mod tried;
 
 pub use case::{Case, Settings};
 pub use error::Error;

@@ -9,8 +9,18 @@ use serde::{Deserialize, Serialize};
 pub struct Why {
     /// In words.
     pub text: String,
-    /// The causes, the one of most stall first.
+    /// How often it stalled.
+    #[serde(default)]
+    pub count: u64,
+    /// The causes: the one of most stall first, or, if they were tried, the one without which most of it
+    /// is gone.
     pub causes: Vec<CauseShare>,
+    /// What the packets suggest, although the stall does not change without it, or nothing can be left out.
+    #[serde(default)]
+    pub refuted: Vec<CauseShare>,
+    /// It stalled in too few of the runs in which its causes were to be tried.
+    #[serde(default)]
+    pub rare: bool,
     /// The longest stalls, in order of time.
     pub stalls: Vec<Stall>,
 }
@@ -24,6 +34,28 @@ pub struct CauseShare {
     pub share: f64,
     /// The cause, with the figures of the frame that waited longest for it.
     pub cause: Cause,
+    /// What happens without it; null if that was not tried.
+    #[serde(default)]
+    pub tried: Option<Tried>,
+}
+
+/// What happens to a call's stall without something, in runs with other seeds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Tried {
+    /// What was left out.
+    pub left_out: String,
+    /// It is that the link has no endless capacity, which stalls need in any queue.
+    pub is_capacity: bool,
+    /// Number of pairs of runs.
+    pub runs: u64,
+    /// Mean stall with it.
+    pub with_s: f64,
+    /// Mean stall without it.
+    pub without_s: f64,
+    /// Share of the stall that is gone without it; negative if there is more.
+    pub gone: f64,
+    /// Its interval; null of one run.
+    pub ci95: Option<[f64; 2]>,
 }
 
 /// Late frames with less than half a second between them.
@@ -55,6 +87,8 @@ pub enum Kind {
     Dip,
     /// Its packets waited in the device behind a queue, where no discipline reaches.
     Device,
+    /// A wire delivered some of its packets later than others.
+    Jitter,
     /// A wire lost its packets.
     Loss,
     /// A limit on the rate dropped its packets, and none waited.
@@ -74,6 +108,10 @@ pub enum Kind {
 pub struct Cause {
     /// Its kind.
     pub kind: Kind,
+    /// It happened to what answers the call: reports, acknowledgements, requests for packets and for key
+    /// frames. Its frames then wait at their sender.
+    #[serde(default)]
+    pub back: bool,
     /// The queue, if it is at one; an uplink's has `-up` appended.
     pub queue: Option<String>,
     /// The discipline on it.
@@ -82,10 +120,14 @@ pub struct Cause {
     pub under_test: Option<bool>,
     /// Time from there to the call's queue nearest to the home, or back; null at that queue itself.
     pub away_ms: Option<f64>,
-    /// The longest time that a late frame spent there.
+    /// The longest time that a late frame, or an answer, spent there.
     pub waited_ms: f64,
-    /// Packets of the call that were lost or dropped, in the worst of these frames' time.
+    /// Packets of the call that were lost or dropped, in the worst of these frames' time; answers if it
+    /// is they that were, and not they that came late.
     pub failed: u64,
+    /// Packets that the queue has room for, if it dropped some of the call's and its owner gave it room.
+    #[serde(default)]
+    pub room_packets: Option<u32>,
     /// Whose packets left the queue meanwhile or, if it dropped the call's, waited in it: those with
     /// at least a tenth of the bytes, the most first.
     pub behind: Vec<Behind>,
@@ -106,7 +148,7 @@ pub struct Behind {
     pub whose: Whose,
     /// How many of its flows; 0 if they were not told apart.
     pub flows: u64,
-    /// Its share of the bytes.
+    /// Its share of the bytes; 0 if they were not counted.
     pub share: f64,
 }
 
@@ -122,4 +164,24 @@ pub enum Whose {
     House,
     /// That of others: none of its packets came to that queue.
     Elsewhere,
+}
+
+impl Cause {
+    /// A cause of which no packets tell.
+    pub fn of(kind: Kind, queue: Option<String>) -> Self {
+        Cause {
+            kind,
+            back: false,
+            queue,
+            discipline: None,
+            under_test: None,
+            away_ms: None,
+            waited_ms: 0.0,
+            failed: 0,
+            room_packets: None,
+            behind: Vec::new(),
+            carried_mbps: None,
+            usual_mbps: None,
+        }
+    }
 }

@@ -17,6 +17,7 @@ pub fn machine(args: &EngineArgs) -> Result<Chosen, Refused> {
         files: engine.files(),
         engine: Box::new(engine),
         does_the_same_again: true,
+        is_quick: false,
         sources: env!("ANALECTS_KERNEL_SOURCES"),
         beside: String::new(),
     })
@@ -34,6 +35,7 @@ pub fn host(args: &EngineArgs) -> Result<Chosen, Refused> {
     Ok(Chosen {
         engine: Box::new(engine),
         does_the_same_again: false,
+        is_quick: false,
         sources: env!("ANALECTS_KERNEL_SOURCES"),
         files: Vec::new(),
         beside: format!(", release {release} in real time"),
@@ -52,6 +54,7 @@ pub fn live(args: &EngineArgs) -> Result<Chosen, Refused> {
     Ok(Chosen {
         engine: Box::new(LiveEngine::default()),
         does_the_same_again: false,
+        is_quick: false,
         sources: env!("ANALECTS_LIVE_SOURCES"),
         files: Vec::new(),
         beside: format!(", release {release} in real time"),

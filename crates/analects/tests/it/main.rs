@@ -5,6 +5,7 @@ mod agreement;
 mod bound;
 #[cfg(unix)]
 mod campaign;
+mod causes;
 mod commands;
 mod common;
 #[cfg(unix)]

@@ -359,7 +359,7 @@ fn the_folder_holds_everything_and_can_be_run_again() {
     ];
     let first = run(
         &folder,
-        &[&args[..], &["--out", "out", "--report", "r.html"]].concat(),
+        &[&args[..], &["--why", "--out", "out", "--report", "r.html"]].concat(),
     );
     let read = |name: &str| std::fs::read_to_string(folder.0.join(name)).unwrap();
     assert_eq!(read("out/results.json"), first);

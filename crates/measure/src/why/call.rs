@@ -4,7 +4,8 @@ use crate::video::{Turn, Video};
 use crate::why::judge::{Evidence, Finding};
 use crate::why::queue::Queue;
 use crate::why::trip::{Trip, Trips};
-use scenario::Traffic;
+use crate::why::wires::Wires;
+use scenario::{Scenario, Traffic};
 use std::collections::BTreeMap;
 use units::{Duration, Instant};
 
@@ -24,8 +25,10 @@ pub struct Call {
     pub threshold: Duration,
     /// When frames under way were handed over, by number.
     pub sent: BTreeMap<u64, Instant>,
-    /// Its packets.
+    /// Its packets with frames.
     pub trips: Trips,
+    /// The answers to them.
+    pub answers: Trips,
     /// The shortest delay of a frame.
     pub quickest: Option<Duration>,
     /// Findings on late frames whose turn is open, by number.
@@ -53,18 +56,28 @@ pub struct Spell {
 
 impl Call {
     /// A call of which nothing has happened; frames from `from` on are measured.
-    pub fn new(entry: &Traffic, from: Instant) -> Self {
+    pub fn new(scenario: &Scenario, entry: &Traffic, from: Instant) -> Self {
+        let trips = |up| Trips::new(Wires::of(scenario, entry, up));
         let threshold = entry.stall_threshold;
         Call {
             up: entry.up,
             video: Video::new(from, threshold),
             threshold,
             sent: BTreeMap::new(),
-            trips: Trips::default(),
+            trips: trips(entry.up),
+            answers: trips(!entry.up),
             quickest: None,
             found: BTreeMap::new(),
             rate: Vec::new(),
             stalls: Vec::new(),
+        }
+    }
+
+    /// Its packets in one direction.
+    pub fn going(&mut self, up: bool) -> &mut Trips {
+        match up == self.up {
+            true => &mut self.trips,
+            false => &mut self.answers,
         }
     }
 
@@ -77,6 +90,7 @@ impl Call {
     pub fn judge(&self, queues: &[Queue], from: Instant, to: Instant, arrived: bool) -> Finding {
         let evidence = Evidence {
             trips: &self.trips,
+            answers: &self.answers,
             queues,
         };
         let quickest = self.quickest.unwrap_or_default();
@@ -136,7 +150,9 @@ impl Call {
 /// Adds a finding to those of the same place and the same entry; the figures are those of the frame
 /// that waited longest.
 pub fn add(findings: &mut Vec<(Duration, Finding)>, stall: Duration, finding: Finding) {
-    let same = |other: &Finding| other.place == finding.place && other.most() == finding.most();
+    let same = |other: &Finding| {
+        (other.place, other.back) == (finding.place, finding.back) && other.most() == finding.most()
+    };
     match findings.iter_mut().find(|(_, other)| same(other)) {
         Some((sum, other)) => {
             *sum += stall;

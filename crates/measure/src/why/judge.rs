@@ -20,6 +20,8 @@ pub enum Place {
     Queue(LinkId),
     /// The device behind a queue.
     Device(LinkId),
+    /// The wire behind a queue, which delivered some packets later than others.
+    Jitter(LinkId),
     /// The wire behind a queue, which lost packets.
     Wire(LinkId),
     /// A limit on the rate, without a queue.
@@ -49,6 +51,8 @@ pub struct Finding {
     pub carried: Option<f64>,
     /// The queues on the way, in order.
     pub way: Vec<LinkId>,
+    /// It happened to answers, not to what carries frames.
+    pub back: bool,
 }
 
 impl Finding {
@@ -61,6 +65,7 @@ impl Finding {
             parts: Parts::new(),
             carried: None,
             way: Vec::new(),
+            back: false,
         }
     }
 
@@ -74,8 +79,10 @@ impl Finding {
 /// The evidence: the packets of the call, and the queues.
 #[derive(Debug, Clone, Copy)]
 pub struct Evidence<'a> {
-    /// The call's packets.
+    /// The call's packets with frames.
     pub trips: &'a Trips,
+    /// The answers to them.
+    pub answers: &'a Trips,
     /// All queues.
     pub queues: &'a [Queue],
 }
@@ -96,15 +103,10 @@ impl Evidence<'_> {
         let entered = trip.hops.first().map_or(start, |hop| hop.entered);
         let held = start.since(from);
         let access = entered.since(start);
-        let nexts = trip.hops.iter().skip(1).map(|hop| hop.entered);
-        let nexts = nexts.chain([trip.over.unwrap_or(to)]);
-        let on_wires = trip.hops.iter().zip(nexts).map(|(hop, next)| {
-            let left = hop.left.unwrap_or(next);
-            (hop.link, next.since(left))
-        });
-        let behind = on_wires.clone().map(|(link, span)| {
-            let least = self.trips.least(link);
-            (Place::Device(link), span.saturating_sub(least))
+        let on_wires = trip.on_wires(to);
+        let behind = on_wires.map(|(link, span)| {
+            let late = span.saturating_sub(self.trips.least(link));
+            (behind(self.trips, link), late)
         });
         let waits = trip.hops.iter();
         let waits = waits.map(|hop| (Place::Queue(hop.link), hop.wait(to)));
@@ -113,7 +115,7 @@ impl Evidence<'_> {
         // Of equal parts the first.
         let longest = parts.reduce(|longest, part| if part.1 > longest.1 { part } else { longest });
         let (place, wait) = longest.unwrap_or((Place::Unknown, Duration::ZERO));
-        let far = on_wires.fold(Duration::ZERO, |sum, (link, _)| {
+        let far = trip.on_wires(to).fold(Duration::ZERO, |sum, (link, _)| {
             sum + self.trips.least(link)
         });
         let mut finding = match place {
@@ -128,7 +130,7 @@ impl Evidence<'_> {
             place => Finding::at(place, wait),
         };
         if finding.way.is_empty() {
-            finding.way = trip.hops.iter().map(|hop| hop.link).collect();
+            finding.way = trip.way();
         }
         finding
     }
@@ -150,25 +152,70 @@ impl Evidence<'_> {
     }
 
     /// The reason why its sender had not given the frame's last packet out, from one moment to another:
-    /// losses that it repaired, or else a wait that slowed its control down before.
+    /// answers that came late, losses that it repaired, or else a wait that slowed its control down before.
     fn held(&self, from: Instant, to: Instant) -> Finding {
         let held = to.since(from);
-        let faults = self.trips.faults.iter();
-        let faults = faults.filter(|fault| (from - REPAIR..=to).contains(&fault.at));
-        let longest = self.trips.longest(from - RECOVERY, to);
-        let waited = longest.map(|(trip, hop)| Finding {
-            way: trip.hops.iter().map(|hop| hop.link).collect(),
-            ..self.in_queue(hop.link, hop.entered, hop.left.unwrap_or(to))
-        });
-        if let Some(lost) = of_faults(&faults.collect::<Vec<_>>(), held) {
-            return with_drops(lost, waited);
+        let lost = of_faults(self.trips, from - REPAIR, to, held);
+        let waited = self.waited(self.trips, from, to);
+        let answers = self.waited(self.answers, from, to).map(answered);
+        if let Some(lost) = lost {
+            // A repair takes as long as the request for it.
+            return match answers {
+                Some(answers) if answers.wait >= SLIGHT.max(held / 2) => Finding {
+                    failed: lost.failed,
+                    ..answers
+                },
+                _ => with_drops(lost, waited),
+            };
         }
         let access = self.trips.longest_access(from - RECOVERY, to);
-        match waited {
-            Some(waited) if waited.wait >= SLIGHT.max(access) => waited,
-            _ if access >= SLIGHT => Finding::at(Place::Access, access),
-            _ => Finding::at(Place::Sender, held),
+        let longest = waited.into_iter().chain(answers);
+        let longest = longest.reduce(|a, b| if b.wait > a.wait { b } else { a });
+        let longest = longest.filter(|longest| longest.wait >= SLIGHT.max(access));
+        let unanswered = || of_faults(self.answers, from - RECOVERY, to, held);
+        let unanswered = || unanswered().map(|lost| answered(with_drops(lost, None)));
+        match longest.or_else(unanswered) {
+            Some(finding) => finding,
+            None if access >= SLIGHT => Finding::at(Place::Access, access),
+            None => Finding::at(Place::Sender, held),
         }
+    }
+
+    /// The longest wait in a queue or behind one, in one direction, that may have slowed the control down
+    /// from one moment to another.
+    fn waited(&self, trips: &Trips, from: Instant, to: Instant) -> Option<Finding> {
+        let from = from - RECOVERY;
+        let in_queue = trips.longest(from, to).map(|(trip, hop)| Finding {
+            way: trip.way(),
+            ..self.in_queue(hop.link, hop.entered, hop.left.unwrap_or(to))
+        });
+        let behind = trips
+            .longest_behind(from, to)
+            .map(|(trip, link, late)| Finding {
+                way: trip.way(),
+                ..Finding::at(behind(trips, link), late)
+            });
+        let both = in_queue.into_iter().chain(behind);
+        both.reduce(|queue, behind| match behind.wait > queue.wait {
+            true => behind,
+            false => queue,
+        })
+    }
+}
+
+/// What makes packets late behind a queue.
+fn behind(trips: &Trips, link: LinkId) -> Place {
+    match trips.wires.jitter(link) > Duration::ZERO {
+        true => Place::Jitter(link),
+        false => Place::Device(link),
+    }
+}
+
+/// A finding of answers.
+fn answered(finding: Finding) -> Finding {
+    Finding {
+        back: true,
+        ..finding
     }
 }
 
@@ -199,11 +246,13 @@ fn place_of(fault: &Fault) -> Place {
     }
 }
 
-/// The place where most packets failed.
-fn of_faults(faults: &[&Fault], held: Duration) -> Option<Finding> {
+/// The place where most packets of one direction failed in some time.
+fn of_faults(trips: &Trips, from: Instant, to: Instant, held: Duration) -> Option<Finding> {
+    let faults = trips.faults.iter();
+    let faults: Vec<&Fault> = faults.filter(|of| (from..=to).contains(&of.at)).collect();
     // There are few places, and there may be thousands of faults.
     let mut counts: Vec<(Place, u64)> = Vec::new();
-    for fault in faults {
+    for fault in &faults {
         let place = place_of(fault);
         match counts.iter_mut().find(|(known, _)| *known == place) {
             Some((_, count)) => *count += 1,

@@ -3,8 +3,9 @@
 //! A frame is complete with one packet. The way of that packet has parts: its sender held it, its
 //! sender's line, each queue and the wire behind it. The longest part is where the frame was late. In
 //! a queue, what left it meanwhile says whom the call waited for; a queue that carried much less
-//! than it usually does had no capacity. A frame that its sender held is explained by losses before
-//! it, or else by the queue that slowed the control down.
+//! than it usually does had no capacity. A frame that its sender held is explained by answers that
+//! came late, by losses before it, or else by what slowed the control down. Answers are the call's
+//! packets the other way: reports, acknowledgements, requests for packets and for key frames.
 //!
 //! Only what was observed counts, but for the names of things, the computers that entries run on
 //! and which links are under test. It is for runs that somebody looks at: it follows each packet.
@@ -14,9 +15,10 @@ mod judge;
 mod named;
 mod queue;
 mod trip;
+mod wires;
 
 pub use crate::cause::words::time;
-pub use crate::cause::{Behind, Cause, CauseShare, Kind, Stall, Whose, Why};
+pub use crate::cause::{Behind, Cause, CauseShare, Kind, Stall, Tried, Whose, Why};
 
 use crate::engine::BuiltLink;
 use crate::event::{Event, LinkId, PacketId, Sink};
@@ -57,7 +59,7 @@ impl Explainer {
         let entries = (0..).zip(&scenario.traffic);
         let calls = entries.filter(|(_, entry)| entry.kind.entry.rows == Rows::Call);
         let calls: BTreeMap<Entry, Call> = calls
-            .map(|(place, entry)| (place, Call::new(entry, from)))
+            .map(|(place, entry)| (place, Call::new(scenario, entry, from)))
             .collect();
         (!calls.is_empty()).then(|| Explainer {
             from,
@@ -83,29 +85,28 @@ impl Explainer {
         &mut self.queues[place]
     }
 
-    /// The call whose frames `packet` of `entry` carries, if it is at `link`: answers go the other way.
-    fn call(&mut self, entry: Entry, link: LinkId) -> Option<&mut Call> {
-        let up = usize::from(link.0) >= self.scenario.links.len();
-        self.calls.get_mut(&entry).filter(|call| call.up == up)
+    /// Whether a queue is on the way from the home.
+    fn is_up(&self, link: LinkId) -> bool {
+        usize::from(link.0) >= self.scenario.links.len()
     }
 
     fn entered(&mut self, now: Instant, link: LinkId, packet: PacketId) {
-        let entry = self.entry(packet);
+        let (entry, up) = (self.entry(packet), self.is_up(link));
         self.queue(link).entered(entry, packet.bytes);
-        if let Some(call) = self.call(entry, link) {
-            if call.trips.is_first(packet.number) {
+        if let Some(call) = self.calls.get_mut(&entry) {
+            if call.up == up && call.trips.is_first(packet.number) {
                 call.sends(now, packet.bytes);
             }
-            call.trips.entered(now, packet.number, link);
+            call.going(up).entered(now, packet.number, link);
         }
     }
 
     fn left(&mut self, now: Instant, link: LinkId, packet: PacketId) {
-        let entry = self.entry(packet);
+        let (entry, up) = (self.entry(packet), self.is_up(link));
         let flow = packet.flow.map_or(u32::MAX, |flow| flow.0);
         self.queue(link).left(now, entry, flow, packet.bytes);
-        if let Some(call) = self.call(entry, link) {
-            call.trips.left(now, packet.number);
+        if let Some(call) = self.calls.get_mut(&entry) {
+            call.going(up).left(now, packet.number);
         }
     }
 
@@ -116,22 +117,22 @@ impl Explainer {
         packet: PacketId,
         reason: Option<qdisc::DropReason>,
     ) {
-        let entry = self.entry(packet);
+        let (entry, up) = (self.entry(packet), self.is_up(link));
         let queue = self.queue(link);
         if reason.is_some() {
             queue.gone(entry, packet.bytes);
         }
-        if self.call(entry, link).is_none() {
+        if !self.calls.contains_key(&entry) {
             return;
         }
         let fault = Fault {
             at: now,
             link,
             reason,
-            waiting: self.queue(link).waiting(),
+            waiting: self.queue(link).around(now),
         };
-        if let Some(call) = self.call(entry, link) {
-            call.trips.failed(packet.number, fault);
+        if let Some(call) = self.calls.get_mut(&entry) {
+            call.going(up).failed(packet.number, fault);
         }
     }
 
@@ -204,6 +205,7 @@ impl Explainer {
         }
         for call in self.calls.values_mut() {
             call.trips.forget(oldest - PAST);
+            call.answers.forget(oldest - PAST);
         }
     }
 
@@ -222,9 +224,9 @@ impl Explainer {
                     queues: &self.queues,
                     links,
                     call: *place,
-                    trips: &call.trips,
+                    of: call,
                 };
-                of.why = Some(named.why(call, &of.control, of.frame_delay_ms.max));
+                of.why = Some(named.why(&of.control, of.frame_delay_ms.max));
             }
         }
     }
@@ -235,16 +237,18 @@ impl Sink for Explainer {
         match *event {
             Event::Sent { packet, up } => {
                 let entry = self.entry(packet);
-                let call = self.calls.get_mut(&entry);
-                if let Some(call) = call.filter(|call| call.up == up) {
-                    call.sends(now, packet.bytes);
-                    call.trips.sent(now, packet.number);
+                if let Some(call) = self.calls.get_mut(&entry) {
+                    if call.up == up {
+                        call.sends(now, packet.bytes);
+                    }
+                    call.going(up).sent(now, packet.number);
                 }
             }
             Event::Arrived { packet } => {
                 let entry = self.entry(packet);
                 if let Some(call) = self.calls.get_mut(&entry) {
                     call.trips.arrived(now, packet.number);
+                    call.answers.arrived(now, packet.number);
                 }
             }
             Event::Enqueued { link, packet } => self.entered(now, link, packet),

@@ -6,7 +6,7 @@ use crate::event::LinkId;
 use crate::why::call::{Call, Spell, add, bin};
 use crate::why::judge::{Finding, Place};
 use crate::why::queue::{Entry, Queue};
-use crate::why::trip::Trips;
+use qdisc::Limit;
 use scenario::Scenario;
 use units::{Duration, Instant};
 
@@ -30,13 +30,14 @@ pub struct Named<'a> {
     pub links: &'a [BuiltLink],
     /// The call.
     pub call: Entry,
-    /// Its packets.
-    pub trips: &'a Trips,
+    /// What was seen of it.
+    pub of: &'a Call,
 }
 
 impl Named<'_> {
     /// Why the call stalled; `worst_ms` is its longest frame delay.
-    pub fn why(&self, call: &Call, control: &str, worst_ms: Option<f64>) -> Why {
+    pub fn why(&self, control: &str, worst_ms: Option<f64>) -> Why {
+        let call = self.of;
         let total: Duration = call
             .stalls
             .iter()
@@ -50,28 +51,27 @@ impl Named<'_> {
             stall_s: stall.as_secs_f64(),
             share: stall.as_secs_f64() / total.as_secs_f64(),
             cause: self.cause(finding),
+            tried: None,
         });
         let causes: Vec<CauseShare> = causes.collect();
         let mut longest: Vec<&Spell> = call.stalls.iter().collect();
         longest.sort_by_key(|spell| core::cmp::Reverse(spell.stall));
         longest.truncate(MOST_LISTED);
-        let first = longest.first().map(|spell| self.stall(call, spell));
         longest.sort_by_key(|spell| spell.from);
         let name = &self.scenario.traffic[usize::from(self.call)].name;
-        Why {
-            text: words::text(
-                name,
-                control,
-                &causes,
-                (call.stalls.len(), first.as_ref()),
-                worst_ms,
-            ),
+        let mut why = Why {
+            text: words::none(name, worst_ms),
+            count: call.stalls.len() as u64,
             causes,
+            refuted: Vec::new(),
+            rare: false,
             stalls: longest
                 .into_iter()
                 .map(|spell| self.stall(call, spell))
                 .collect(),
-        }
+        };
+        why.tell(name, control);
+        why
     }
 
     fn stall(&self, call: &Call, spell: &Spell) -> Stall {
@@ -101,6 +101,7 @@ impl Named<'_> {
         let (mut kind, link) = match finding.place {
             Place::Queue(link) => (Kind::Queue, Some(link)),
             Place::Device(link) => (Kind::Device, Some(link)),
+            Place::Jitter(link) => (Kind::Jitter, Some(link)),
             Place::Wire(link) => (Kind::Loss, Some(link)),
             Place::Limit(link) => (Kind::Policing, Some(link)),
             Place::Access => (Kind::Access, None),
@@ -120,12 +121,17 @@ impl Named<'_> {
         let mbps = |rate: f64| rate * 8e-6;
         Cause {
             kind,
+            back: finding.back,
             queue: built.map(|built| built.name.clone()),
             discipline: built.map(|built| built.discipline.clone()),
             under_test: link.map(|link| self.is_under_test(link)),
             away_ms: link.and_then(|link| self.away(link, &finding.way)),
             waited_ms: finding.wait.as_millis_f64(),
             failed: finding.failed,
+            room_packets: built
+                .and_then(|built| built.buffer)
+                .filter(|_| kind == Kind::Queue && finding.failed > 0 && !finding.back)
+                .map(Limit::packets),
             behind: match kind {
                 Kind::Queue => self.behind(finding),
                 _ => Vec::new(),
@@ -149,7 +155,9 @@ impl Named<'_> {
 
     /// The queue of a way that is nearest to the home.
     fn home(&self, way: &[LinkId]) -> Option<LinkId> {
-        let up = self.scenario.traffic[usize::from(self.call)].up;
+        let up = way
+            .first()
+            .is_some_and(|first| usize::from(first.0) >= self.scenario.links.len());
         if up { way.first() } else { way.last() }.copied()
     }
 
@@ -158,9 +166,9 @@ impl Named<'_> {
         let place = way.iter().position(|of| *of == link)?;
         let home = way.iter().position(|of| Some(*of) == self.home(way))?;
         let between = &way[place.min(home)..place.max(home)];
-        let sum = between
-            .iter()
-            .fold(Duration::ZERO, |sum, link| sum + self.trips.least(*link));
+        let sum = between.iter().fold(Duration::ZERO, |sum, link| {
+            sum + self.of.trips.least(*link) + self.of.answers.least(*link)
+        });
         (place != home).then(|| sum.as_millis_f64())
     }
 

@@ -12,6 +12,8 @@ pub const STRANGER: Entry = Entry::MAX;
 const SAMPLE: Duration = Duration::from_millis(20);
 /// Shorter ones count as well if so many packets left.
 const FEWEST: u32 = 3;
+/// What left a queue so shortly before a packet was dropped had part in filling it.
+const JUST: Duration = Duration::from_millis(100);
 /// Classes of rates in a factor of two.
 const CLASSES: f64 = 8.0;
 
@@ -87,8 +89,18 @@ impl Queue {
             .collect()
     }
 
+    /// What waits now, and what left just before: in a short queue the packets that wait say little of
+    /// who fills it.
+    pub fn around(&self, now: Instant) -> Parts {
+        let mut parts = self.between(now - JUST, now);
+        for (of, (bytes, _)) in self.waiting() {
+            parts.entry(of).or_default().0 += bytes;
+        }
+        parts
+    }
+
     /// What waits now.
-    pub fn waiting(&self) -> Parts {
+    fn waiting(&self) -> Parts {
         let waiting = self.waiting.iter().filter(|(_, bytes)| **bytes > 0);
         waiting.map(|(of, bytes)| (*of, (*bytes, 0))).collect()
     }

@@ -2,6 +2,7 @@
 
 use crate::event::LinkId;
 use crate::why::queue::Parts;
+use crate::why::wires::Wires;
 use qdisc::DropReason;
 use std::collections::{BTreeMap, VecDeque};
 use units::{Duration, Instant};
@@ -40,6 +41,19 @@ impl Trip {
     pub fn start(&self) -> Option<Instant> {
         self.sent.or(self.hops.first().map(|hop| hop.entered))
     }
+
+    /// The queues of its way.
+    pub fn way(&self) -> Vec<LinkId> {
+        self.hops.iter().map(|hop| hop.link).collect()
+    }
+
+    /// Time behind each queue that it left until the next place, or until `to`.
+    pub fn on_wires(&self, to: Instant) -> impl Iterator<Item = (LinkId, Duration)> {
+        let nexts = self.hops.iter().skip(1).map(|hop| hop.entered);
+        let nexts = nexts.chain([self.over.unwrap_or(to)]);
+        let pairs = self.hops.iter().zip(nexts);
+        pairs.map(|(hop, next)| (hop.link, next.since(hop.left.unwrap_or(next))))
+    }
 }
 
 /// The end of a packet that did not arrive.
@@ -55,9 +69,12 @@ pub struct Fault {
     pub waiting: Parts,
 }
 
-/// The packets of a call that go with its frames, not the answers to them.
-#[derive(Debug, Default)]
+/// The packets of a call in one direction: those with its frames, or the answers to them, which are
+/// reports, acknowledgements, and requests for packets and key frames.
+#[derive(Debug)]
 pub struct Trips {
+    /// The wires on the way.
+    pub wires: Wires,
     /// By number: the order of sending.
     trips: BTreeMap<u64, Trip>,
     /// Those that did not arrive.
@@ -69,6 +86,17 @@ pub struct Trips {
 }
 
 impl Trips {
+    /// No packets, on a way over these wires.
+    pub fn new(wires: Wires) -> Self {
+        Trips {
+            wires,
+            trips: BTreeMap::new(),
+            faults: VecDeque::new(),
+            last: None,
+            least: BTreeMap::new(),
+        }
+    }
+
     /// Whether nothing has been seen of a packet yet.
     pub fn is_first(&self, number: u64) -> bool {
         !self.trips.contains_key(&number)
@@ -130,9 +158,14 @@ impl Trips {
         }
     }
 
-    /// The shortest time that it took from a queue to what comes next.
+    /// The shortest time that it took from a queue to what comes next. On a wire with jitter, of packets
+    /// that stay in order, all of those that were seen may have come late.
     pub fn least(&self, link: LinkId) -> Duration {
-        self.least.get(&link).copied().unwrap_or(Duration::ZERO)
+        let seen = self.least.get(&link).copied().unwrap_or(Duration::ZERO);
+        match self.wires.jitter(link) > Duration::ZERO {
+            true => seen.min(self.wires.delay(link)),
+            false => seen,
+        }
     }
 
     /// The packet with which a frame was complete `now`: the one that arrived last. Where an engine
@@ -159,6 +192,18 @@ impl Trips {
             hops.filter(open).map(move |hop| (trip, *hop))
         });
         hops.max_by_key(|(_, hop)| hop.wait(to))
+    }
+
+    /// The longest time, beyond the shortest, that packets of this time spent behind a queue.
+    pub fn longest_behind(&self, from: Instant, to: Instant) -> Option<(&Trip, LinkId, Duration)> {
+        let within = |trip: &&Trip| {
+            trip.start().is_some_and(|start| start <= to) && trip.over.is_none_or(|at| at >= from)
+        };
+        let late = self.trips.values().filter(within).flat_map(|trip| {
+            let behind = trip.on_wires(to);
+            behind.map(move |(link, span)| (trip, link, span.saturating_sub(self.least(link))))
+        });
+        late.max_by_key(|(_, _, late)| *late)
     }
 
     /// The longest time that a packet which was sent in this time took to its first queue.

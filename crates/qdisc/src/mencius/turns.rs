@@ -5,12 +5,14 @@
 //!
 //! 1. a member that overdrew is at once put into the round in which its debt is paid, one of 64
 //!    lists;
-//! 2. a member without packets is in no list. Only the round up to which it was not yet its turn
-//!    again is kept: if it comes back before then, it is not new.
+//! 2. a member without packets is in no list. Only the round in which it may send again, and how much,
+//!    is kept.
 //!
-//! New members go first until they have had 64 kB more than the old ones, and then take turns with
-//! them, so that a spray of them takes no more than half. What new members send while no old one
-//! waits is not counted.
+//! A member that comes back without a debt goes before all others, with what it has left of its quantum if the
+//! round is still the same: so who takes no more than a quantum a round waits for others of that kind
+//! alone, and not for those that always have packets. Members that never sent go before these until they
+//! have had 64 kB more, and then take turns with them, so that a spray of them takes no more
+//! than half. What they send while no old one waits is not counted.
 
 use crate::list::{List, NIL, Nodes};
 
@@ -18,12 +20,15 @@ use crate::list::{List, NIL, Nodes};
 const ROUNDS: u32 = 64;
 /// So many are moved per packet, if debts are above what 64 rounds pay. Then one is forgiven.
 const MOVES: u32 = 16;
-/// New members may send so many bytes before old ones, and then as many as these.
+/// Newcomers may send so many bytes before old members, and then as many as these.
 const CREDIT: i64 = 64 << 10;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
+    /// It never had packets.
+    Unseen,
     Idle,
+    Back,
     New,
     Old,
 }
@@ -47,13 +52,16 @@ pub(super) struct Members {
 /// The turns of one group.
 #[derive(Debug)]
 pub(super) struct Turns {
+    /// Those that came back without a debt.
+    back: List,
+    /// Newcomers.
     new: List,
     /// Old ones, by the round modulo 64.
     old: [List; ROUNDS as usize],
     /// A bit for each list of old ones that is not empty.
     used: u64,
     round: u32,
-    new_has_turn: bool,
+    turn: Place,
     /// Bytes that new ones may still send before old ones.
     credit: i64,
 }
@@ -62,7 +70,7 @@ impl Members {
     /// `len` of them, all idle.
     pub(super) fn new(len: usize) -> Self {
         let member = Member {
-            place: Place::Idle,
+            place: Place::Unseen,
             deficit: 0,
             round: u32::MAX,
         };
@@ -80,7 +88,7 @@ impl Members {
 
     /// Whether `member` has no packets.
     pub(super) fn is_idle(&self, member: usize) -> bool {
-        self.members[member].place == Place::Idle
+        matches!(self.members[member].place, Place::Unseen | Place::Idle)
     }
 }
 
@@ -88,11 +96,12 @@ impl Turns {
     /// No members.
     pub(super) fn new() -> Self {
         Turns {
+            back: List::default(),
             new: List::default(),
             old: [List::default(); ROUNDS as usize],
             used: 0,
             round: 0,
-            new_has_turn: false,
+            turn: Place::Idle,
             credit: CREDIT,
         }
     }
@@ -100,7 +109,11 @@ impl Turns {
     /// `member`, which is idle, stands for another flow or host from now on.
     pub(super) fn introduce(&self, members: &mut Members, member: usize) {
         debug_assert!(members.is_idle(member));
-        members.members[member].round = self.round.wrapping_sub(1);
+        members.members[member] = Member {
+            place: Place::Unseen,
+            deficit: 0,
+            round: self.round.wrapping_sub(1),
+        };
     }
 
     /// `member` has packets. No effect if it had before.
@@ -108,16 +121,17 @@ impl Turns {
     #[inline]
     pub(super) fn join(&mut self, members: &mut Members, member: usize, quantum: u32) {
         let state = &mut members.members[member];
-        if state.place != Place::Idle {
-            return;
+        let ahead = state.round.wrapping_sub(self.round);
+        state.place = match state.place {
+            Place::Unseen => Place::New,
+            Place::Idle if (1..ROUNDS).contains(&ahead) => Place::Old,
+            Place::Idle => Place::Back,
+            _ => return,
+        };
+        if state.place == Place::New || ahead >= ROUNDS {
+            state.deficit = quantum as i32;
         }
-        let round = state.round;
-        if round.wrapping_sub(self.round) < ROUNDS {
-            return self.put(members, member, round);
-        }
-        state.deficit = quantum as i32;
-        state.place = Place::New;
-        members.nodes.push_back(&mut self.new, member as u32);
+        self.put(members, member);
     }
 
     /// Bytes that `member` has sent before its turns: what these have to pay for first.
@@ -141,8 +155,9 @@ impl Turns {
                 return Some(head);
             }
             self.take(members, head);
-            let round = self.pay(members, head, quantum);
-            self.put(members, head, round);
+            self.pay(members, head, quantum);
+            members.members[head].place = Place::Old;
+            self.put(members, head);
         }
         let head = self.head()?;
         members.members[head].deficit = quantum as i32;
@@ -154,25 +169,26 @@ impl Turns {
     pub(super) fn sent(&mut self, members: &mut Members, member: usize, len: u32) {
         members.charge(member, len);
         let len = i64::from(len);
-        let earned = match self.new_has_turn {
-            true if self.used == 0 => 0,
-            true => -len,
-            false => len,
+        let earned = match self.turn {
+            Place::New if self.used > 0 => -len,
+            Place::Old => len,
+            _ => 0,
         };
         self.credit = (self.credit + earned).clamp(-CREDIT, CREDIT);
     }
 
-    /// `member` has run empty. It counts as old until this round is over, or its debt is paid, so
-    /// that no member gets more than a quantum a round by coming back as new.
+    /// `member` has run empty. Until this round is over it has what is left of its deficit, and no new quantum; until
+    /// its debt is paid, it counts as old. So no member gets more than a quantum a round by coming back as new.
     pub(super) fn leave(&mut self, members: &mut Members, member: usize, quantum: u32) {
         self.take(members, member);
-        members.members[member].place = Place::Idle;
-        if self.used == 0 {
-            // Rounds take no time if no member is old, so that all debts are paid.
+        let state = &mut members.members[member];
+        state.place = Place::Idle;
+        if self.used == 0 && self.new.head() == NIL {
+            // Rounds take no time if no member waits for one: all debts are paid, and the quantum is anew.
             self.round = self.round.wrapping_add(ROUNDS);
-            self.introduce(members, member);
-        } else if members.members[member].deficit > 0 {
-            members.members[member].round = self.round;
+            state.round = self.round.wrapping_sub(1);
+        } else if state.deficit > 0 {
+            state.round = self.round;
         } else {
             self.pay(members, member, quantum);
         }
@@ -180,47 +196,63 @@ impl Turns {
 
     /// The member that would be next, regardless of its debt.
     fn head(&mut self) -> Option<usize> {
-        self.new_has_turn = self.new.head() != NIL && (self.credit > 0 || self.used == 0);
-        if self.new_has_turn {
-            return Some(self.new.head() as usize);
+        let (back, new) = (self.back.head(), self.new.head());
+        if back != NIL {
+            self.turn = Place::Back;
+            return Some(back as usize);
+        }
+        if new != NIL && (self.credit > 0 || self.used == 0) {
+            self.turn = Place::New;
+            return Some(new as usize);
         }
         if self.used == 0 {
             return None;
         }
+        self.turn = Place::Old;
         let rounds = self.used.rotate_right(self.round % ROUNDS).trailing_zeros();
         self.round = self.round.wrapping_add(rounds);
         Some(self.old[(self.round % ROUNDS) as usize].head() as usize)
     }
 
-    /// Gives `member` the quanta that make its deficit positive, as far as 64 rounds go, and
-    /// returns the round in which it has them.
-    fn pay(&self, members: &mut Members, member: usize, quantum: u32) -> u32 {
+    /// Gives `member` the quanta that make its deficit positive, as far as 64 rounds go, and the round in which it
+    /// has them.
+    fn pay(&self, members: &mut Members, member: usize, quantum: u32) {
         let state = &mut members.members[member];
         let rounds = (state.deficit.unsigned_abs() / quantum + 1).min(ROUNDS - 1);
         state.deficit = state.deficit.saturating_add((rounds * quantum) as i32);
         state.round = self.round.wrapping_add(rounds);
-        state.round
     }
 
-    /// Appends `member`, which is in no list, to those of `round`.
-    fn put(&mut self, members: &mut Members, member: usize, round: u32) {
-        members.members[member].place = Place::Old;
-        let list = (round % ROUNDS) as usize;
-        members.nodes.push_back(&mut self.old[list], member as u32);
-        self.used |= 1 << list;
+    /// Appends `member`, which is in no list, to that of its place.
+    fn put(&mut self, members: &mut Members, member: usize) {
+        let list = self.list(members.members[member]);
+        members.nodes.push_back(list, member as u32);
+        self.note(members.members[member]);
     }
 
     /// Takes `member` out of its list.
     #[inline]
     fn take(&mut self, members: &mut Members, member: usize) {
-        let state = members.members[member];
-        if state.place == Place::New {
-            return members.nodes.remove(&mut self.new, member as u32);
+        let list = self.list(members.members[member]);
+        members.nodes.remove(list, member as u32);
+        self.note(members.members[member]);
+    }
+
+    /// The list of `member`, which has packets.
+    fn list(&mut self, member: Member) -> &mut List {
+        match member.place {
+            Place::Back => &mut self.back,
+            Place::New => &mut self.new,
+            _ => &mut self.old[(member.round % ROUNDS) as usize],
         }
-        let list = (state.round % ROUNDS) as usize;
-        members.nodes.remove(&mut self.old[list], member as u32);
-        if self.old[list].head() == NIL {
-            self.used &= !(1 << list);
+    }
+
+    /// The list of `member` has changed.
+    fn note(&mut self, member: Member) {
+        let list = member.round % ROUNDS;
+        match self.old[list as usize].head() {
+            NIL => self.used &= !(1 << list),
+            _ => self.used |= 1 << list,
         }
     }
 }
@@ -293,19 +325,23 @@ mod tests {
     }
 
     #[test]
-    fn who_leaves_comes_back_as_new_only_after_a_round() {
+    fn who_leaves_comes_back_as_new_until_it_has_had_its_quantum() {
         let mut table = Table::new(3);
         table.put(0, 200, 1000);
         table.put(1, 200, 1000);
-        assert_eq!(table.send(2), [0, 1]);
+        assert_eq!(table.send(3), [0, 1, 0]);
         for _ in 0..2 {
             table.put(2, 1, 600);
-            assert_eq!(table.send(1), [2], "new ones go first, up to a quantum");
+            assert_eq!(
+                table.send(1),
+                [2],
+                "before member 1, whose turn it is in this round"
+            );
         }
         table.put(2, 1, 600);
         assert_eq!(
             table.send(3),
-            [0, 1, 2],
+            [1, 2, 0],
             "the next is that of the next round"
         );
         table.send(2);

@@ -288,8 +288,9 @@ impl<'a> Report<'a> {
                 };
                 let whys = drawn.run.calls.iter().filter_map(|call| call.why.as_ref());
                 let mut causes = whys.flat_map(|why| &why.causes);
-                let named = causes
-                    .any(|of| of.share >= NAMED && of.cause.queue.as_ref() == Some(&link.name));
+                let named = causes.any(|of| {
+                    of.named_share() >= NAMED && of.cause.queue.as_ref() == Some(&link.name)
+                });
                 let bins = drawn
                     .series
                     .sojourn

@@ -350,6 +350,8 @@ fn each_call_is_explained_in_the_typical_run_and_in_the_worst() {
     }
     assert!(section.contains("call stalled 2 times"), "{section}");
     assert!(section.contains("queue of last-mile-up"), "{section}");
+    let untried = "are what those packets suggest: <code>analects run --why</code>";
+    assert!(section.contains(untried), "{section}");
     // The queue that mattered is drawn beside the first one.
     let names: Vec<&str> = pages.drawings.iter().map(|of| of.0.as_str()).collect();
     for name in [

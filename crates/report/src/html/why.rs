@@ -28,10 +28,23 @@ pub fn section(report: &Report<'_>) -> Markup {
                 "From the packets of late frames: the longest part of the way of the one with which a \
                  frame was complete is where the frame was late. Percentages behind names: of the bytes \
                  that left the queue meanwhile."
+                @if !tried(report) {
+                    " Shares of the stall are what those packets suggest: "
+                    code { "analects run --why" }
+                    " tries each cause by leaving it out."
+                }
             }
         }
     };
     wrap("why", "Why calls stall", &content)
+}
+
+/// Whether causes of the drawn runs were tried by leaving each out.
+fn tried(report: &Report<'_>) -> bool {
+    let calls = report.drawn.iter().flat_map(|drawn| &drawn.run.calls);
+    let whys = calls.filter_map(|call| call.why.as_ref());
+    let mut causes = whys.flat_map(|why| why.causes.iter().chain(&why.refuted));
+    causes.any(|cause| cause.tried.is_some())
 }
 
 /// What is known of a discipline's runs, if calls stalled in them.
@@ -119,16 +132,21 @@ fn line(call: &str, stall: &Stall) -> Markup {
 
 fn place(stall: &Stall) -> String {
     let queue = stall.cause.queue.as_deref().unwrap_or_default();
-    match stall.cause.kind {
+    let place = match stall.cause.kind {
         Kind::Queue => format!("queue of {queue}"),
         Kind::Dip => format!("{queue} carried little"),
         Kind::Device => format!("device behind {queue}"),
+        Kind::Jitter => format!("jitter behind {queue}"),
         Kind::Loss => format!("losses behind {queue}"),
         Kind::Policing => format!("rate limit at {queue}"),
         Kind::Access => "sender’s line".to_owned(),
         Kind::Sender => "sender".to_owned(),
         Kind::Distance => "distance".to_owned(),
         Kind::Unknown => "not seen".to_owned(),
+    };
+    match stall.cause.back {
+        true => format!("on the way back: {place}"),
+        false => place,
     }
 }
 

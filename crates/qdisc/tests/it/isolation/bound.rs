@@ -11,9 +11,9 @@ const SECOND: u64 = 1_000_000_000;
 const QUANTUM: u64 = 1514;
 const LONGEST: u64 = 1500;
 
-/// ns that a packet waits at most which finds none of its host waiting, and no debt.
+/// ns that a packet waits at most which finds none of its host waiting, and no debt, if its host has sent before.
 fn bound(attack: &Attack) -> u64 {
-    let bytes = (4 * hosts(attack) * (QUANTUM + LONGEST) + 3 * LONGEST + 18_168) * 16 / 11;
+    let bytes = (2 * hosts(attack) * (QUANTUM + LONGEST) + 3 * LONGEST + 18_168) * 16 / 11;
     // And the packet that is being sent.
     (bytes + LONGEST) * SECOND / bytes_a_second(attack)
 }

@@ -10,8 +10,9 @@ use units::random::Stream;
 
 const MS: u64 = 1_000_000;
 const SECOND: u64 = 1000 * MS;
-/// Packets of a download that wait, always.
-const WINDOW: u32 = 40;
+/// Packets of a download that wait, always; but those of all fill at most half of the buffer. What is dropped is
+/// sent again at once, so that more than there is room for would be dropped and sent all the time.
+const WINDOW: u64 = 40;
 /// From when on what comes is counted: every flow that can be established is by then.
 pub const COUNTED: u64 = 3 * SECOND;
 /// When the attack begins.
@@ -67,26 +68,40 @@ pub struct Got {
     pub bytes: u64,
     /// ns that each packet waited.
     pub waits: Vec<u64>,
+    /// Packets that were dropped.
+    pub lost: usize,
 }
 
 impl Got {
-    /// ms below which 95 of 100 packets waited.
+    /// ms below which 95 of 100 packets waited. A packet that was dropped waited for a second: so who drops all
+    /// that would wait does not look fast.
     pub fn p95(&self) -> f64 {
         let mut waits = self.waits.clone();
+        waits.resize(waits.len() + self.lost, SECOND);
         waits.sort_unstable();
         let at = (waits.len() * 95 / 100).min(waits.len().saturating_sub(1));
         waits.get(at).map_or(0.0, |&wait| wait as f64 / MS as f64)
     }
 }
 
-/// Drops, and for each download how many packets of it do not wait any more.
-#[derive(Debug, Default)]
+/// Drops, what each host gets, and for each download how many packets of it do not wait any more.
+#[derive(Debug)]
 struct Log {
     lines: String,
+    /// Of each host.
+    got: Vec<Got>,
+    /// What comes from then on is counted.
+    counted: u64,
     gone: Vec<u32>,
 }
 
 impl Log {
+    /// The host of `packet`, if what comes at `now` is counted.
+    fn counted(&mut self, now: Instant, packet: &Packet<u32>) -> Option<&mut Got> {
+        let counts = now.as_nanos() >= self.counted;
+        counts.then(|| &mut self.got[usize::from(packet.band)])
+    }
+
     fn gone(&mut self, packet: &Packet<u32>) {
         let host = u32::from(packet.band);
         if (DOWNLOADS..ATTACKERS).contains(&host) {
@@ -96,9 +111,12 @@ impl Log {
 }
 
 impl Observer<u32> for Log {
-    fn dropped(&mut self, _: Instant, packet: Packet<u32>, reason: DropReason) {
+    fn dropped(&mut self, now: Instant, packet: Packet<u32>, reason: DropReason) {
         writeln!(self.lines, "drop {} {}", packet.payload, reason.name()).unwrap();
         self.gone(&packet);
+        if let Some(got) = self.counted(now, &packet) {
+            got.lost += 1;
+        }
     }
 }
 
@@ -114,10 +132,6 @@ pub struct Line<'a> {
     free: u64,
     number: u32,
     born: u32,
-    /// What comes from then on is counted.
-    counted: u64,
-    /// Of each host.
-    got: Vec<Got>,
     /// In the format of `kernel/test/trace_mencius.h`.
     operations: Option<String>,
 }
@@ -178,12 +192,15 @@ impl<'a> Line<'a> {
             senders: Vec::new(),
             due: BinaryHeap::new(),
             random: Stream::new(seed, "line"),
-            log: Log::default(),
+            log: Log {
+                lines: String::new(),
+                got: vec![Got::default(); 128],
+                counted: COUNTED,
+                gone: Vec::new(),
+            },
             free: 0,
             number: 0,
             born: 0,
-            counted: COUNTED,
-            got: vec![Got::default(); 128],
             operations,
         };
         line.place_victims();
@@ -208,9 +225,11 @@ impl<'a> Line<'a> {
         self.add(0, CALL, Kind::Frames((share / 2).min(312_500) / 30));
         self.add(0, NAMES, Kind::Names);
         self.add(0, SPARSE, Kind::Sparse(sparse(self.attack)));
-        let downloads = self.attack.value("other computers with a download") as u32;
-        self.log.gone = (0..downloads)
-            .flat_map(|host| vec![DOWNLOADS + host; WINDOW as usize])
+        let downloads = self.attack.value("other computers with a download");
+        let room = self.attack.value("buffer, packets") / 2;
+        let window = WINDOW.min(room / downloads.max(1)) as usize;
+        self.log.gone = (0..downloads as u32)
+            .flat_map(|host| vec![DOWNLOADS + host; window])
             .collect();
     }
 
@@ -363,8 +382,7 @@ impl<'a> Line<'a> {
             let (packets, bytes) = (waits.packets, waits.bytes);
             writeln!(self.log.lines, "tx {number} {waited} {packets} {bytes}").unwrap();
         }
-        if now >= self.counted {
-            let got = &mut self.got[usize::from(packet.band)];
+        if let Some(got) = self.log.counted(at, &packet) {
             got.bytes += u64::from(packet.len);
             if u32::from(packet.band) < DOWNLOADS {
                 got.waits.push(waited);
@@ -378,7 +396,7 @@ impl<'a> Line<'a> {
 
     /// What everybody gets from `counted` until `end`.
     pub fn run(mut self, counted: u64, end: u64) -> Outcome {
-        self.counted = counted;
+        self.log.counted = counted;
         let mut now = 0;
         self.refill(now);
         while now < end {
@@ -404,7 +422,7 @@ impl<'a> Line<'a> {
         let downloads = self.attack.value("other computers with a download");
         let share = bytes_a_second(self.attack) / hosts(self.attack);
         Outcome {
-            got: self.got,
+            got: self.log.got,
             due: (downloads * share * (end - counted) / SECOND).max(1),
             operations: self.operations.unwrap_or_default() + "end\n",
             decisions,
