@@ -9,7 +9,7 @@ use command::files::unwritable;
 use command::{Refused, print};
 use line::client::{Progress, Wish, measure, name};
 use line::measured::Measured;
-use line::{Problem, Trusted};
+use line::{Problem, Trust, Trusted};
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -55,8 +55,8 @@ pub fn run(args: &MeasureArgs) -> Result<()> {
 
 fn wished(args: &MeasureArgs) -> Result<Wish> {
     let trusted = match (&args.pin, args.trust_anyone) {
-        (Some(pin), _) => Trusted::Pin(pin.parse()?),
-        (None, true) => Trusted::Anyone,
+        (Some(pin), _) => Trusted::Own(Trust::Pin(pin.parse()?)),
+        (None, true) => Trusted::Own(Trust::Anyone),
         (None, false) => Trusted::Public,
     };
     let named = server::named(args.server.as_deref(), trusted)?;

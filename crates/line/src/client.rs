@@ -1,22 +1,32 @@
 //! A measurement from its first look-up to its result.
 
 use crate::config::Config;
-use crate::connection::{Connection, Server};
+use crate::connection::{Connection, Meter, Server};
 pub use crate::direction::Way;
 use crate::direction::{Bounds, Kind, Loaded, Sample, fill};
 use crate::measured::{Idle, Measured};
-use crate::{Problem, Trusted};
+use crate::{Problem, Trust, Trusted};
+use cca::tonopah::Settings;
+use probe::node::Form;
+use probe::report::Management;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::runtime::Builder;
+use units::Rate;
 
 /// The header in which a server of ours says what it grants, in bits a second.
 pub const GRANTED: &str = "analects-rate";
 /// Handshakes that tell how long the idle line's round trip is, and between them.
 const IDLE: usize = 10;
 const APART: Duration = Duration::from_millis(50);
+
+/// Before a look at the queue, and how often that is tried where the server refuses.
+const AFTER: Duration = Duration::from_millis(200);
+const TRIES: usize = 5;
+/// The highest rate of such a look's packets: it is a hundred of them.
+const TRAINS: Rate = Rate::from_bits(1_000_000_000);
 
 /// What to measure, and how long.
 #[derive(Debug, Clone)]
@@ -85,6 +95,9 @@ async fn measured(
     let idle = idle(&server, &config).await?;
     seen(Progress::Idle(idle.rtt_ms));
     let mut found = Measured::new(&wish.host, server.address, idle, granted);
+    if let Trusted::Own(trust) = wish.trusted {
+        found.kinds(trust).await;
+    }
     for way in [Way::Down, Way::Up] {
         let bounds = Bounds {
             span: wish.span.as_secs_f64() * 1e3,
@@ -101,6 +114,31 @@ async fn measured(
         }
     }
     Ok(found)
+}
+
+/// Which kind of queue the idle way has, as `analects probe --quick` finds it.
+async fn kind(server: SocketAddr, way: Way, trust: Trust) -> Result<Management, probe::Problem> {
+    let wish = probe::node::Wish {
+        direction: match way {
+            Way::Down => probe::report::Direction::Down,
+            Way::Up => probe::report::Direction::Up,
+        },
+        form: Form::Quick,
+        trust,
+        rate: TRAINS,
+    };
+    let mut tried = 0;
+    loop {
+        // A server of ours has one client of an address at once, and sees the end of another connection late.
+        tokio::time::sleep(AFTER).await;
+        tried += 1;
+        let never = AtomicBool::new(false);
+        match probe::real::probe(server, &wish, Settings::default(), &never, |_| ()) {
+            Ok(report) => return Ok(report.verdict),
+            Err(probe::Problem::Peer(_)) if tried < TRIES => {}
+            Err(problem) => return Err(problem),
+        }
+    }
 }
 
 /// What the document at `path` says, and what the server grants, in bits a second.
@@ -121,7 +159,7 @@ async fn reached(host: &str, port: u16, trusted: Trusted) -> Result<(Server, Con
     let mut failed = Problem::Unreachable(format!("{host} has no address"));
     for address in addresses {
         let server = Server::new(address, host, trusted)?;
-        match server.connect().await {
+        match server.connect(&Meter::default()).await {
             Ok(connection) => return Ok((server, connection)),
             Err(problem) => failed = problem,
         }
@@ -152,7 +190,7 @@ async fn idle(server: &Server, config: &Config) -> Result<Idle, Problem> {
         }
         tokio::time::sleep(APART).await;
     }
-    let connection = server.connect().await?;
+    let connection = server.connect(&Meter::default()).await?;
     note(Kind::Tcp, connection.setup.tcp);
     note(Kind::Tls, connection.setup.tls);
     for _ in 0..3 {
@@ -169,6 +207,22 @@ async fn idle(server: &Server, config: &Config) -> Result<Idle, Problem> {
 }
 
 impl Measured {
+    /// Asks a server of the user's own which kinds of queues there are.
+    async fn kinds(&mut self, trust: Trust) {
+        for way in [Way::Down, Way::Up] {
+            match kind(self.address, way, trust).await {
+                Ok(kind) => self.kinds[way as usize] = Some(kind),
+                Err(problem) => {
+                    self.notes.push(format!(
+                        "the kind of queue is judged by waits alone: {problem}"
+                    ));
+                    return;
+                }
+            }
+        }
+        tokio::time::sleep(AFTER).await;
+    }
+
     fn add(&mut self, way: Way, loaded: &Loaded) {
         self.bytes += loaded.course.bytes();
         self.seconds += loaded.course.end() / 1e3;
@@ -176,11 +230,7 @@ impl Measured {
             self.notes
                 .push(format!("{}: ended early: {why}", name(way)));
         }
-        let direction = crate::measured::direction(way, loaded, self);
-        match way {
-            Way::Down => self.down = Some(direction),
-            Way::Up => self.up = Some(direction),
-        }
+        *self.place(way) = Some(crate::measured::direction(loaded, self, way));
     }
 }
 

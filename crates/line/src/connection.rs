@@ -12,10 +12,13 @@ use socket2::SockRef;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::net::TcpStream;
+use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout};
 use tokio_rustls::TlsConnector;
+use tokio_util::io::{InspectReader, InspectWriter};
 
 /// A connection that takes longer is none: two of TCP's retries.
 const PATIENCE: Duration = Duration::from_secs(8);
@@ -38,6 +41,25 @@ pub struct Server {
     tls: TlsConnector,
 }
 
+/// Bytes of TCP's payload that connections took and gave.
+#[derive(Debug, Clone, Default)]
+pub struct Meter {
+    read: Arc<AtomicU64>,
+    written: Arc<AtomicU64>,
+}
+
+impl Meter {
+    /// What was read.
+    pub fn read(&self) -> u64 {
+        self.read.load(Ordering::Relaxed)
+    }
+
+    /// What was handed to the kernel.
+    pub fn written(&self) -> u64 {
+        self.written.load(Ordering::Relaxed)
+    }
+}
+
 /// How long each part took, in ms.
 #[derive(Debug, Clone, Copy)]
 pub struct Setup {
@@ -50,9 +72,16 @@ pub struct Setup {
 /// A connection that takes requests.
 pub struct Connection {
     sender: SendRequest<Outgoing>,
+    driven: AbortHandle,
     authority: String,
+    /// This host's end of it.
+    pub from: SocketAddr,
     /// How long it took to come about.
     pub setup: Setup,
+}
+
+fn count(sum: &AtomicU64, bytes: &[u8]) {
+    sum.fetch_add(bytes.len() as u64, Ordering::Relaxed);
 }
 
 /// Milliseconds since `start`.
@@ -105,17 +134,22 @@ impl Server {
         Ok((stream, tcp))
     }
 
-    /// A connection.
+    /// A connection, whose bytes `meter` counts.
     ///
     /// # Errors
     /// If one of its parts fails, each in its own words.
-    pub async fn connect(&self) -> Result<Connection, Problem> {
-        let (stream, tcp) = self
-            .reach()
-            .await
-            .map_err(|e| Problem::Unreachable(format!("{}: no connection: {e}", self.address)))?;
+    pub async fn connect(&self, meter: &Meter) -> Result<Connection, Problem> {
+        let failed = |e| Problem::Unreachable(format!("{}: no connection: {e}", self.address));
+        let (stream, tcp) = self.reach().await.map_err(failed)?;
+        let from = stream.local_addr().map_err(failed)?;
+        let socket = SockRef::from(&stream);
         // Without it the kernel takes megabytes, and a request waits behind them. An old kernel has no such bound.
-        let _ = SockRef::from(&stream).set_tcp_notsent_lowat(UNSENT);
+        let _ = socket.set_tcp_notsent_lowat(UNSENT);
+        // What is unsent when a load ends is not sent after it.
+        socket.set_linger(Some(Duration::ZERO)).map_err(failed)?;
+        let [read, written] = [meter.read.clone(), meter.written.clone()];
+        let stream = InspectReader::new(stream, move |bytes: &[u8]| count(&read, bytes));
+        let stream = InspectWriter::new(stream, move |bytes: &[u8]| count(&written, bytes));
         let start = Instant::now();
         let stream = timeout(PATIENCE, self.tls.connect(self.name.clone(), stream))
             .await
@@ -139,11 +173,11 @@ impl Server {
             .handshake(TokioIo::new(stream))
             .await
             .map_err(|e| Problem::Server(format!("{}: HTTP/2: {e}", self.authority)))?;
-        // It ends with the last sender.
-        tokio::spawn(driven);
         Ok(Connection {
             sender,
+            driven: tokio::spawn(driven).abort_handle(),
             authority: self.authority.clone(),
+            from,
             setup,
         })
     }
@@ -154,6 +188,13 @@ impl Server {
              (a captive portal, a proxy that reads along)",
             self.authority
         ))
+    }
+}
+
+impl Drop for Connection {
+    /// Without it, a body without an end would go on being sent.
+    fn drop(&mut self) {
+        self.driven.abort();
     }
 }
 

@@ -2,16 +2,17 @@
 //! (draft-ietf-ippm-responsiveness, "Final Algorithm").
 
 use crate::Problem;
+use crate::arrived::{Arrived, Kernel};
 use crate::body::Outgoing;
 use crate::config::Config;
-use crate::connection::{Connection, Server, ms};
-use crate::course::{Course, STEP_MS};
+use crate::connection::{Connection, Meter, Server, ms};
+use crate::course::Course;
 use crate::rpm::{Responsiveness, Times};
 use crate::stable::{Averages, DISTANCE};
 use http_body_util::BodyExt as _;
 use hyper::Method;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 use tokio::task::JoinSet;
@@ -81,7 +82,7 @@ pub struct Bounds {
 /// What was seen of one way.
 #[derive(Debug, Clone, Default)]
 pub struct Loaded {
-    /// What was carried by when: downwards what arrived, upwards what was handed over.
+    /// What TCP's payload arrived by when, load and what was asked beside it.
     pub course: Course,
     /// All times.
     pub samples: Vec<Sample>,
@@ -130,7 +131,8 @@ struct Common {
     config: Arc<Config>,
     way: Way,
     start: Instant,
-    carried: Arc<AtomicU64>,
+    /// What requests beside the load take.
+    asides: Meter,
     news: mpsc::Sender<News>,
 }
 
@@ -151,7 +153,7 @@ impl Common {
     /// A connection that carries load until it is dropped.
     async fn carry(self) {
         let ended = async {
-            let connection = Arc::new(self.server.connect().await?);
+            let connection = Arc::new(self.server.connect(&Meter::default()).await?);
             self.tell(News::Joined(connection.clone()));
             loop {
                 match self.way {
@@ -175,7 +177,6 @@ impl Common {
             let frame = frame.map_err(|e| Problem::Unreachable(format!("{path}: {e}")))?;
             let bytes = frame.data_ref().map_or(0, |data| data.len() as u64);
             read += bytes;
-            self.carried.fetch_add(bytes, Ordering::Relaxed);
         }
         match read {
             0 => Err(Problem::Server(format!(
@@ -186,9 +187,10 @@ impl Common {
     }
 
     async fn give(&self, connection: &Connection) -> Result<(), Problem> {
-        let body = Outgoing::Endless(self.carried.clone());
         let path = &self.config.upload;
-        connection.ask(Method::POST, path, body).await?;
+        connection
+            .ask(Method::POST, path, Outgoing::Endless)
+            .await?;
         Err(Problem::Server(format!(
             "{path}: answered before the upload had ended"
         )))
@@ -196,7 +198,7 @@ impl Common {
 
     /// One request that begins with a handshake, as the first one to any other server.
     async fn foreign(self) {
-        let Ok(connection) = self.server.connect().await else {
+        let Ok(connection) = self.server.connect(&self.asides).await else {
             return;
         };
         self.timed(Kind::Tcp, connection.setup.tcp);
@@ -221,7 +223,6 @@ impl Common {
 
 /// When something is due next, in ms since the start.
 struct Due {
-    step: f64,
     interval: f64,
     pair: f64,
     beside: f64,
@@ -232,6 +233,9 @@ struct Filling<'a> {
     tasks: JoinSet<()>,
     heard: mpsc::Receiver<News>,
     carriers: Vec<Arc<Connection>>,
+    /// What has arrived on each.
+    arrived: Vec<Arrived>,
+    kernel: Kernel,
     asked: usize,
     due: Due,
     goodput: Averages,
@@ -261,15 +265,16 @@ pub async fn fill(
             config: config.clone(),
             way,
             start: Instant::now(),
-            carried: Arc::default(),
+            asides: Meter::default(),
             news,
         },
         tasks: JoinSet::new(),
         heard,
         carriers: Vec::new(),
+        arrived: Vec::new(),
+        kernel: Kernel::open()?,
         asked: 0,
         due: Due {
-            step: STEP_MS,
             interval: INTERVAL,
             pair: 500.0,
             beside: BESIDE,
@@ -315,7 +320,10 @@ impl Filling<'_> {
         while let Ok(news) = self.heard.try_recv() {
             match news {
                 News::Timed(sample) => self.loaded.samples.push(sample),
-                News::Joined(connection) => self.carriers.push(connection),
+                News::Joined(connection) => {
+                    self.carriers.push(connection);
+                    self.arrived.push(Arrived::default());
+                }
                 // Before the second half there is nothing to tell of.
                 News::Ended(problem) if ms(self.common.start) < LEAST / 2.0 => {
                     return Err(problem);
@@ -328,11 +336,7 @@ impl Filling<'_> {
     }
 
     fn look(&mut self, now: f64) {
-        if now >= self.due.step {
-            self.due.step += STEP_MS;
-            let carried = self.common.carried.load(Ordering::Relaxed);
-            self.loaded.course.push(now, carried);
-        }
+        self.note(now);
         if now >= self.due.interval {
             self.due.interval += INTERVAL;
             self.turn(now);
@@ -348,6 +352,34 @@ impl Filling<'_> {
             let own = self.carriers[self.loaded.samples.len() % self.carriers.len()].clone();
             self.tasks.spawn(self.common.clone().own(own));
         }
+    }
+
+    /// Notes what has arrived by now.
+    fn note(&mut self, now: f64) {
+        let to = self.common.server.address;
+        for (known, carrier) in self.arrived.iter_mut().zip(&self.carriers) {
+            // One that has ended keeps what it had.
+            *known = self.kernel.arrived(carrier.from, to).unwrap_or(*known);
+        }
+        let asides = &self.common.asides;
+        let (of, beside): (fn(&Arrived) -> u64, _) = match self.common.way {
+            Way::Down => (|arrived| arrived.here, asides.read()),
+            Way::Up => (|arrived| arrived.there, asides.written()),
+        };
+        let arrived: u64 = self.arrived.iter().map(of).sum();
+        self.loaded.course.push(now, arrived + beside);
+    }
+
+    /// Why there is nothing to tell of, if so.
+    fn nothing(&self) -> Option<&'static str> {
+        if self.carriers.is_empty() {
+            return Some("no connection came about in time");
+        }
+        let none = Arrived::default();
+        let told = self.arrived.iter().any(|arrived| *arrived != none);
+        (!told).then_some(
+            "this kernel does not tell what has arrived (sock_diag, CONFIG_INET_DIAG, since Linux 4.19)",
+        )
     }
 
     /// Between two pairs of requests, in ms.
@@ -376,11 +408,10 @@ impl Filling<'_> {
 
     fn end(mut self, now: f64) -> Result<Loaded, Problem> {
         self.hear()?;
-        let carried = self.common.carried.load(Ordering::Relaxed);
-        self.loaded.course.push(now, carried);
-        if carried == 0 {
-            let why = "the connections carried nothing".to_owned();
-            return Err(Problem::Unreachable(self.loaded.cut.unwrap_or(why)));
+        self.note(now);
+        if let Some(why) = self.nothing() {
+            let why = self.loaded.cut.unwrap_or_else(|| why.to_owned());
+            return Err(Problem::Unreachable(why));
         }
         self.loaded.enough =
             self.goodput.intervals() >= DISTANCE && self.rpms.intervals() >= DISTANCE;

@@ -9,6 +9,7 @@
 
 #![deny(missing_docs)]
 
+mod arrived;
 mod body;
 pub mod client;
 pub mod config;
@@ -22,5 +23,6 @@ pub mod server;
 pub mod stable;
 mod tls;
 
+pub use probe::Trust;
 pub use problem::Problem;
 pub use tls::Trusted;

@@ -4,11 +4,10 @@ use crate::client::{Way, name};
 use crate::course::{slowest, varies};
 use crate::direction::{Kind, Loaded};
 use crate::rpm::Responsiveness;
+use probe::report::Management;
 use serde::Serialize;
 use std::net::SocketAddr;
 
-/// What TLS' records and HTTP/2's frames add to a payload: 22 and 9 bytes to 16 KiB.
-const RECORDS: f64 = 1.0 + 31.0 / 16_384.0;
 /// A packet of 1500 bytes, and what of it is a segment's payload with time stamps, by family.
 const PACKET: f64 = 1500.0;
 const PAYLOAD: [f64; 2] = [1448.0, 1428.0];
@@ -56,9 +55,7 @@ pub enum Confidence {
 pub struct Direction {
     /// The rate of IP packets while the line was full, in Mbit/s.
     pub rate_mbit: f64,
-    /// That of the payload, in Mbit/s.
-    pub goodput_mbit: f64,
-    /// The payload's rate in each 100 ms since the load began, in Mbit/s.
+    /// The same in each 100 ms since the load began, in Mbit/s.
     pub course_mbit: Vec<f64>,
     /// Whether the rate varies; none where it took too short to tell.
     pub varies: Option<bool>,
@@ -74,6 +71,9 @@ pub struct Direction {
     pub buffer_bytes: Option<u64>,
     /// Whether packets of others wait little while the line is full; none where the waits do not tell.
     pub isolated: Option<bool>,
+    /// What trains of packets showed of the queue, as `analects probe --quick` sends them; none without a server of
+    /// the user's own.
+    pub probed: Option<Management>,
     /// Round trips a minute, by draft-ietf-ippm-responsiveness.
     pub responsiveness: Option<Responsiveness>,
     /// How far the responsiveness may be believed.
@@ -106,6 +106,9 @@ pub struct Measured {
     /// What the server grants, in bits a second, if it says so.
     #[serde(skip)]
     granted: Option<f64>,
+    /// What trains of packets showed of the queues, down and up.
+    #[serde(skip)]
+    pub(crate) kinds: [Option<Management>; 2],
 }
 
 /// What the line seems to have for a queue.
@@ -131,14 +134,29 @@ impl Measured {
             seconds: 0.0,
             notes: Vec::new(),
             granted,
+            kinds: [None; 2],
+        }
+    }
+
+    pub(crate) fn place(&mut self, way: Way) -> &mut Option<Direction> {
+        match way {
+            Way::Down => &mut self.down,
+            Way::Up => &mut self.up,
+        }
+    }
+
+    /// What was found of a way; none if it was not measured.
+    pub fn way(&self, way: Way) -> Option<&Direction> {
+        match way {
+            Way::Down => self.down.as_ref(),
+            Way::Up => self.up.as_ref(),
         }
     }
 
     /// Both ways that were measured.
     pub fn ways(&self) -> impl Iterator<Item = (Way, &Direction)> {
-        let ways = [(Way::Down, &self.down), (Way::Up, &self.up)];
-        ways.into_iter()
-            .filter_map(|(way, direction)| Some((way, direction.as_ref()?)))
+        let ways = [Way::Down, Way::Up].into_iter();
+        ways.filter_map(|way| Some((way, self.way(way)?)))
     }
 
     /// The result in lines for a reader.
@@ -164,9 +182,14 @@ impl Measured {
 impl Direction {
     /// What the line seems to have for a queue this way.
     pub fn queue(&self) -> Queue {
-        match (self.isolated, self.beside_ms) {
-            (Some(true), _) => Queue::Fair,
-            (_, Some(waits)) if waits.p95 >= FELT => Queue::Long,
+        let fair = match self.probed {
+            Some(Management::FairQueuing) => true,
+            Some(Management::SharedFifo | Management::Aqm) => false,
+            Some(Management::Unknown) | None => self.isolated == Some(true),
+        };
+        match self.beside_ms {
+            _ if fair => Queue::Fair,
+            Some(waits) if waits.p95 >= FELT => Queue::Long,
             _ => Queue::Short,
         }
     }
@@ -226,33 +249,33 @@ fn figure(value: f64) -> String {
 }
 
 /// What follows from what was seen of a way. The rate and the waits are of its second half, when the line was full.
-pub(crate) fn direction(way: Way, loaded: &Loaded, line: &Measured) -> Direction {
+pub(crate) fn direction(loaded: &Loaded, line: &Measured, way: Way) -> Direction {
     let end = loaded.course.end();
     let half = end / 2.0;
     let on = waits(&loaded.times(Kind::Loaded, half), line.idle.request_ms);
     let handshakes = loaded.times(Kind::Tcp, half);
     let passed = passed(&handshakes);
-    let under_way = match way {
-        Way::Down => [0.0, 0.0],
-        Way::Up => handed_over_before(loaded, half, end),
-    };
-    let goodput = loaded.course.rate([half, end], under_way).unwrap_or(0.0) / 1e6;
-    let payload = PAYLOAD[usize::from(line.address.is_ipv6())];
-    let rate = goodput * RECORDS * PACKET / payload;
+    let packets = PACKET / PAYLOAD[usize::from(line.address.is_ipv6())];
+    let rate = loaded.course.rate([half, end]).unwrap_or(0.0) * packets / 1e6;
     let beside = waits(&passed, line.idle.rtt_ms);
-    let steps = loaded.course.steps();
+    let steps: Vec<f64> = loaded
+        .course
+        .steps()
+        .iter()
+        .map(|step| step * packets)
+        .collect();
     let second_half = &steps[steps.len() / 2..];
     Direction {
         rate_mbit: rate,
-        goodput_mbit: goodput,
         varies: varies(second_half),
-        slowest_mbit: slowest(second_half).map(|slowest| slowest * RECORDS * PACKET / payload),
+        slowest_mbit: slowest(second_half),
         course_mbit: steps,
         beside_ms: beside,
         lost: (!handshakes.is_empty()).then(|| 1.0 - passed.len() as f64 / handshakes.len() as f64),
         loaded_ms: on,
         buffer_bytes: beside.map(|waits| (waits.p95 * rate * 125.0) as u64),
         isolated: beside.and_then(|beside| isolated(beside, on?)),
+        probed: line.kinds[way as usize],
         responsiveness: loaded.rpm,
         confidence: match (loaded.enough, loaded.settled) {
             (_, true) => Confidence::High,
@@ -264,21 +287,6 @@ pub(crate) fn direction(way: Way, loaded: &Loaded, line: &Measured) -> Direction
             .granted
             .is_some_and(|granted| rate * 1e6 >= AT_LIMIT * granted),
     }
-}
-
-/// What was handed over at the ends of the second half arrived as much later as a request then took.
-fn handed_over_before(loaded: &Loaded, half: f64, end: f64) -> [f64; 2] {
-    let about = |at: f64| {
-        let mut near: Vec<f64> = loaded
-            .samples
-            .iter()
-            .filter(|sample| sample.kind == Kind::Loaded && (sample.at - at).abs() <= 1e3)
-            .map(|sample| sample.ms)
-            .collect();
-        near.sort_by(f64::total_cmp);
-        near.get(near.len() / 2).copied().unwrap_or(0.0)
-    };
-    [about(half), about(end)]
 }
 
 /// What passed without a loss: a handshake whose first packet is lost takes a second longer (RFC 6298, 2.1), and
@@ -350,9 +358,8 @@ mod tests {
 
     #[test]
     fn a_rate_is_of_packets_and_a_wait_beyond_the_idle_line() {
-        let found = direction(Way::Down, &full(125_000, 220.0, 240.0), &line());
-        assert!((found.goodput_mbit - 10.0).abs() < 1e-6);
-        assert!((found.rate_mbit - 10.0 * RECORDS * 1500.0 / 1448.0).abs() < 1e-6);
+        let found = direction(&full(125_000, 220.0, 240.0), &line(), Way::Down);
+        assert!((found.rate_mbit - 10.0 * 1500.0 / 1448.0).abs() < 1e-6);
         let waits = found.beside_ms.unwrap();
         assert_eq!((waits.median, waits.p95), (200.0, 200.0));
         assert_eq!((found.isolated, found.queue()), (Some(false), Queue::Long));
@@ -363,17 +370,17 @@ mod tests {
 
     #[test]
     fn flows_that_do_not_wait_for_each_other_are_seen() {
-        let found = direction(Way::Down, &full(125_000, 21.0, 90.0), &line());
+        let found = direction(&full(125_000, 21.0, 90.0), &line(), Way::Down);
         assert_eq!((found.isolated, found.queue()), (Some(true), Queue::Fair));
-        let short = direction(Way::Down, &full(125_000, 30.0, 40.0), &line());
+        let short = direction(&full(125_000, 30.0, 40.0), &line(), Way::Down);
         assert_eq!((short.isolated, short.queue()), (Some(false), Queue::Short));
-        let nothing = direction(Way::Down, &full(125_000, 21.0, 30.0), &line());
+        let nothing = direction(&full(125_000, 21.0, 30.0), &line(), Way::Down);
         assert_eq!((nothing.isolated, nothing.queue()), (None, Queue::Short));
     }
 
     #[test]
     fn a_servers_limit_is_not_the_lines() {
-        let found = direction(Way::Down, &full(350_000, 21.0, 25.0), &line());
+        let found = direction(&full(350_000, 21.0, 25.0), &line(), Way::Down);
         assert!(found.server_limit);
         let mut measured = line();
         measured.down = Some(found);
@@ -391,7 +398,7 @@ mod tests {
             ..Loaded::default()
         };
         loaded.course.push(100.0, 10);
-        let found = direction(Way::Up, &loaded, &line());
+        let found = direction(&loaded, &line(), Way::Up);
         assert_eq!(
             (found.beside_ms, found.buffer_bytes, found.isolated),
             (None, None, None)

@@ -2,6 +2,7 @@
 //! any upload. Within limits, so that it is no weapon; it keeps nothing of who asked.
 
 use crate::Problem;
+use crate::body::CHUNK;
 use crate::client::GRANTED;
 use crate::config::WELL_KNOWN;
 use bytes::Bytes;
@@ -11,10 +12,11 @@ use hyper::server::conn::http2::Builder;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use probe::limits::{Grant, Ledger, Policy};
-use socket2::{Domain, Socket, Type};
+use probe::limits::{Grant, Ledger};
+use probe::real::socket;
+use socket2::Type;
 use std::convert::Infallible;
-use std::net::{IpAddr, Ipv6Addr, SocketAddr, TcpListener};
+use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
@@ -41,7 +43,6 @@ const STREAMS: u32 = 32;
 const WINDOW: u32 = 4 << 20;
 /// What is unsent in this process, and again in the kernel, so that a request does not wait behind it. Bytes.
 const UNSENT: u32 = 32 << 10;
-static CHUNK: [u8; 16_384] = [0; 16_384];
 
 /// What one client has been granted, and what it has of it.
 #[derive(Debug)]
@@ -72,25 +73,34 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server at `address` that shows `tls`' certificate.
+    /// A server at `address` that shows `tls`' certificate and keeps to `ledger`'s policy.
     ///
     /// # Errors
     /// If the address is taken.
     pub fn bind(
         address: SocketAddr,
         tls: rustls::ServerConfig,
-        policy: Policy,
+        ledger: Ledger,
     ) -> Result<Self, Problem> {
         let listener = listener(address).map_err(|e| Problem::system(&address.to_string(), e))?;
         Ok(Server {
             listener,
             tls: Arc::new(tls),
-            rate: policy.rate.as_bits(),
+            rate: ledger.policy().rate.as_bits(),
             clients: Arc::new(Mutex::new(Clients {
-                ledger: Ledger::new(policy),
+                ledger,
                 each: Vec::new(),
             })),
         })
+    }
+
+    /// The address on which it listens.
+    ///
+    /// # Errors
+    /// If the system does not report it.
+    pub fn address(&self) -> Result<SocketAddr, Problem> {
+        let address = self.listener.local_addr();
+        address.map_err(|e| Problem::system("listen", e))
     }
 
     /// A certificate that says no more than the key of `identity`, whose pin clients know.
@@ -141,12 +151,8 @@ impl Server {
     }
 }
 
-/// A socket that listens. That of any address answers IPv4 too, whatever `net.ipv6.bindv6only` says.
 fn listener(address: SocketAddr) -> std::io::Result<TcpListener> {
-    let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
-    if address.ip() == Ipv6Addr::UNSPECIFIED {
-        socket.set_only_v6(false)?;
-    }
+    let socket = socket(address, Type::STREAM)?;
     socket.set_reuse_address(true)?;
     socket.set_nonblocking(true)?;
     socket.bind(&address.into())?;

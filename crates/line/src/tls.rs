@@ -1,13 +1,10 @@
 //! Whom a client trusts, and a server's certificate.
 
 use crate::Problem;
-use probe::{Identity, Pin};
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName, UnixTime};
-use rustls::{
-    CertificateError, ClientConfig, DigitallySignedStruct, ServerConfig, SignatureScheme,
-};
+use probe::{Identity, Shown, Trust, verifier};
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
+use rustls::{ClientConfig, ServerConfig};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -19,10 +16,8 @@ const PROTOCOL: &[u8] = b"h2";
 pub enum Trusted {
     /// Those that an authority of this system vouches for by name.
     Public,
-    /// The one whose key has this pin, as `analects probe serve` prints it.
-    Pin(Pin),
-    /// Any: anyone on the path can pose as it.
-    Anyone,
+    /// One of the user's own, by its key: TLS 1.3 only.
+    Own(Trust),
 }
 
 /// A client's configuration.
@@ -30,14 +25,17 @@ pub enum Trusted {
 /// # Errors
 /// If TLS cannot be set up, or this system names no authority.
 pub fn client(trusted: Trusted) -> Result<ClientConfig, Problem> {
-    let builder = ClientConfig::builder_with_provider(provider())
-        .with_safe_default_protocol_versions()
-        .map_err(unset)?;
+    let builder = ClientConfig::builder_with_provider(provider());
     let mut config = match trusted {
-        Trusted::Public => builder.with_root_certificates(roots()?),
-        Trusted::Pin(_) | Trusted::Anyone => builder
+        Trusted::Public => builder
+            .with_safe_default_protocol_versions()
+            .map_err(unset)?
+            .with_root_certificates(roots()?),
+        Trusted::Own(trust) => builder
+            .with_protocol_versions(&[&rustls::version::TLS13])
+            .map_err(unset)?
             .dangerous()
-            .with_custom_certificate_verifier(Arc::new(Pinned(trusted))),
+            .with_custom_certificate_verifier(verifier(trust, Shown::Certificate)),
     }
     .with_no_client_auth();
     config.alpn_protocols = vec![PROTOCOL.to_vec()];
@@ -112,54 +110,4 @@ fn provider() -> Arc<CryptoProvider> {
 
 fn unset(error: rustls::Error) -> Problem {
     Problem::Refused(format!("TLS cannot be set up: {error}"))
-}
-
-#[derive(Debug)]
-struct Pinned(Trusted);
-
-impl ServerCertVerifier for Pinned {
-    fn verify_server_cert(
-        &self,
-        shown: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
-        _name: &ServerName<'_>,
-        _ocsp: &[u8],
-        _now: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        let key = webpki::EndEntityCert::try_from(shown)
-            .map_err(|_| CertificateError::BadEncoding)?
-            .subject_public_key_info();
-        match self.0 {
-            Trusted::Pin(pin) if Pin::of(&key) != pin => {
-                Err(CertificateError::ApplicationVerificationFailure.into())
-            }
-            _ => Ok(ServerCertVerified::assertion()),
-        }
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        shown: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let known = provider().signature_verification_algorithms;
-        verify_tls12_signature(message, shown, signature, &known)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        shown: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let known = provider().signature_verification_algorithms;
-        verify_tls13_signature(message, shown, signature, &known)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        provider()
-            .signature_verification_algorithms
-            .supported_schemes()
-    }
 }

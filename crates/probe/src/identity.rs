@@ -8,7 +8,7 @@ use crate::Problem;
 use ring::signature::Ed25519KeyPair;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::ring::cipher_suite;
-use rustls::crypto::{CryptoProvider, verify_tls13_signature_with_raw_key};
+use rustls::crypto::{CryptoProvider, verify_tls13_signature, verify_tls13_signature_with_raw_key};
 use rustls::pki_types::{
     CertificateDer, PrivatePkcs8KeyDer, ServerName, SubjectPublicKeyInfoDer, UnixTime,
 };
@@ -202,7 +202,7 @@ pub fn client(trust: Trust) -> Result<rustls::ClientConfig, Problem> {
         .with_protocol_versions(&[&rustls::version::TLS13])
         .map_err(|e| Problem::System(e.to_string()))?
         .dangerous()
-        .with_custom_certificate_verifier(Arc::new(Verifier(trust)))
+        .with_custom_certificate_verifier(verifier(trust, Shown::RawKey))
         .with_no_client_auth();
     config.alpn_protocols = vec![PROTOCOL.to_vec()];
     config.resumption = rustls::client::Resumption::disabled();
@@ -221,8 +221,22 @@ fn provider() -> Arc<CryptoProvider> {
     })
 }
 
+/// In what a server shows its key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shown {
+    /// The key alone (RFC 7250).
+    RawKey,
+    /// A certificate.
+    Certificate,
+}
+
+/// What tells whether a server is the trusted one, by its key alone.
+pub fn verifier(trust: Trust, shown: Shown) -> Arc<dyn ServerCertVerifier> {
+    Arc::new(Verifier(trust, shown))
+}
+
 #[derive(Debug)]
-struct Verifier(Trust);
+struct Verifier(Trust, Shown);
 
 impl ServerCertVerifier for Verifier {
     fn verify_server_cert(
@@ -233,10 +247,18 @@ impl ServerCertVerifier for Verifier {
         _ocsp: &[u8],
         _now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
+        let pin = match self.1 {
+            Shown::RawKey => Pin::of(shown),
+            Shown::Certificate => Pin::of(
+                &webpki::EndEntityCert::try_from(shown)
+                    .map_err(|_| CertificateError::BadEncoding)?
+                    .subject_public_key_info(),
+            ),
+        };
         match self.0 {
-            Trust::Pin(pin) if Pin::of(shown) != pin => Err(rustls::Error::InvalidCertificate(
-                CertificateError::ApplicationVerificationFailure,
-            )),
+            Trust::Pin(expected) if pin != expected => {
+                Err(CertificateError::ApplicationVerificationFailure.into())
+            }
             Trust::Pin(_) | Trust::Anyone => Ok(ServerCertVerified::assertion()),
         }
     }
@@ -247,7 +269,7 @@ impl ServerCertVerifier for Verifier {
         _shown: &CertificateDer<'_>,
         _signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        Err(rustls::Error::General("QUIC has TLS 1.3 only".to_owned()))
+        Err(rustls::Error::General("only TLS 1.3 is offered".to_owned()))
     }
 
     fn verify_tls13_signature(
@@ -256,20 +278,27 @@ impl ServerCertVerifier for Verifier {
         shown: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls13_signature_with_raw_key(
-            message,
-            &SubjectPublicKeyInfoDer::from(shown.as_ref()),
-            signature,
-            &provider().signature_verification_algorithms,
-        )
+        let known = provider().signature_verification_algorithms;
+        match self.1 {
+            Shown::RawKey => {
+                let key = SubjectPublicKeyInfoDer::from(shown.as_ref());
+                verify_tls13_signature_with_raw_key(message, &key, signature, &known)
+            }
+            Shown::Certificate => verify_tls13_signature(message, shown, signature, &known),
+        }
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        vec![SignatureScheme::ED25519]
+        match self.1 {
+            Shown::RawKey => vec![SignatureScheme::ED25519],
+            Shown::Certificate => provider()
+                .signature_verification_algorithms
+                .supported_schemes(),
+        }
     }
 
     fn requires_raw_public_keys(&self) -> bool {
-        true
+        self.1 == Shown::RawKey
     }
 }
 

@@ -29,6 +29,6 @@ pub mod report;
 mod session;
 pub mod trains;
 
-pub use identity::{Identity, Pin, Trust};
+pub use identity::{Identity, Pin, Shown, Trust, verifier};
 pub use problem::Problem;
 pub use report::Report;

@@ -8,6 +8,7 @@ use crate::Problem;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::str::FromStr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use units::Rate;
 
@@ -126,10 +127,15 @@ struct Use {
     now: usize,
 }
 
-/// The usage of each client.
-#[derive(Debug)]
+/// The usage of each client. Its clones are the same one, so that several services keep one policy together.
+#[derive(Debug, Clone)]
 pub struct Ledger {
-    policy: Policy,
+    policy: Arc<Policy>,
+    usage: Arc<Mutex<Usage>>,
+}
+
+#[derive(Debug)]
+struct Usage {
     uses: BTreeMap<IpAddr, Use>,
     all: Option<Use>,
     rate: Rate,
@@ -139,11 +145,23 @@ impl Ledger {
     /// A ledger without entries.
     pub fn new(policy: Policy) -> Self {
         Ledger {
-            policy,
-            uses: BTreeMap::new(),
-            all: None,
-            rate: Rate::from_bits(0),
+            policy: Arc::new(policy),
+            usage: Arc::new(Mutex::new(Usage {
+                uses: BTreeMap::new(),
+                all: None,
+                rate: Rate::from_bits(0),
+            })),
         }
+    }
+
+    /// What it is kept by.
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    fn usage(&self) -> MutexGuard<'_, Usage> {
+        // Nothing that holds it can fail.
+        self.usage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether `address` may be answered at all.
@@ -152,34 +170,31 @@ impl Ledger {
         allow.is_empty() || allow.iter().any(|network| network.contains(address))
     }
 
-    /// How many probes there can be at once.
-    pub fn clients(&self) -> usize {
-        self.policy.clients
-    }
-
     /// Begins a probe for `address`.
     ///
     /// # Errors
     /// If a limit is reached; the text is for the client.
-    pub fn begin(&mut self, now: Instant, address: IpAddr) -> Result<Grant, &'static str> {
+    pub fn begin(&self, now: Instant, address: IpAddr) -> Result<Grant, &'static str> {
+        let mut usage = self.usage();
         let client = client(address);
         let fresh = Use {
             since: now,
             bytes: 0,
             now: 0,
         };
-        let all = renewed(self.all.unwrap_or(fresh), now);
+        let all = renewed(usage.all.unwrap_or(fresh), now);
         if all.now >= self.policy.clients {
             return Err("the server is busy with other clients; try again in a minute");
         }
-        if self.uses.len() >= REMEMBERED && !self.uses.contains_key(&client) {
-            self.uses
+        if usage.uses.len() >= REMEMBERED && !usage.uses.contains_key(&client) {
+            usage
+                .uses
                 .retain(|_, own| own.now > 0 || now.duration_since(own.since) < PERIOD);
-            if self.uses.len() >= REMEMBERED {
+            if usage.uses.len() >= REMEMBERED {
                 return Err("the server had too many clients within the hour");
             }
         }
-        let own = renewed(self.uses.get(&client).copied().unwrap_or(fresh), now);
+        let own = renewed(usage.uses.get(&client).copied().unwrap_or(fresh), now);
         if own.now >= self.policy.clients_per_address {
             return Err("a probe from this address is under way");
         }
@@ -187,7 +202,7 @@ impl Ledger {
             .policy
             .rate_in_all
             .as_bits()
-            .saturating_sub(self.rate.as_bits());
+            .saturating_sub(usage.rate.as_bits());
         let grant = Grant {
             span: self.policy.longest,
             rate: self.policy.rate.min(Rate::from_bits(rate)),
@@ -200,8 +215,8 @@ impl Ledger {
         if grant.bytes == 0 {
             return Err("the bytes for this hour are used up");
         }
-        self.rate = Rate::from_bits(self.rate.as_bits() + grant.rate.as_bits());
-        self.all = Some(Use {
+        usage.rate = Rate::from_bits(usage.rate.as_bits() + grant.rate.as_bits());
+        usage.all = Some(Use {
             now: all.now + 1,
             bytes: all.bytes + grant.bytes,
             ..all
@@ -211,16 +226,18 @@ impl Ledger {
             bytes: own.bytes + grant.bytes,
             ..own
         };
-        self.uses.insert(client, used);
+        usage.uses.insert(client, used);
         Ok(grant)
     }
 
     /// Ends the probe of `address` that was given `grant` and used `bytes` of it.
-    pub fn end(&mut self, address: IpAddr, grant: Grant, bytes: u64) {
+    pub fn end(&self, address: IpAddr, grant: Grant, bytes: u64) {
+        let mut usage = self.usage();
+        let usage = &mut *usage;
         let left = grant.bytes.saturating_sub(bytes);
-        self.rate = Rate::from_bits(self.rate.as_bits().saturating_sub(grant.rate.as_bits()));
-        let uses = self.uses.get_mut(&client(address));
-        for entry in uses.into_iter().chain(self.all.as_mut()) {
+        usage.rate = Rate::from_bits(usage.rate.as_bits().saturating_sub(grant.rate.as_bits()));
+        let uses = usage.uses.get_mut(&client(address));
+        for entry in uses.into_iter().chain(usage.all.as_mut()) {
             entry.now = entry.now.saturating_sub(1);
             entry.bytes = entry.bytes.saturating_sub(left);
         }
@@ -271,7 +288,7 @@ mod tests {
     #[test]
     fn a_client_has_one_probe_at_once_and_its_bytes() {
         let now = Instant::now();
-        let mut ledger = Ledger::new(Policy {
+        let ledger = Ledger::new(Policy {
             bytes: 1000,
             ..Policy::default()
         });
@@ -299,7 +316,7 @@ mod tests {
             bytes_in_all: u64::MAX,
             ..Policy::default()
         };
-        let mut ledger = Ledger::new(policy);
+        let ledger = Ledger::new(policy);
         let first = ledger.begin(now, ip("192.0.2.1")).unwrap();
         let second = ledger.begin(now, ip("192.0.2.2")).unwrap();
         assert_eq!((first.rate.as_bits(), second.rate.as_bits()), (60, 40));
@@ -318,14 +335,14 @@ mod tests {
             bytes_in_all: u64::MAX,
             ..Policy::default()
         };
-        let mut ledger = Ledger::new(policy);
+        let ledger = Ledger::new(policy);
         for i in 0..2 * REMEMBERED as u32 {
             let address = IpAddr::from(std::net::Ipv4Addr::from(i));
             if let Ok(grant) = ledger.begin(now, address) {
                 ledger.end(address, grant, 1);
             }
         }
-        assert_eq!(ledger.uses.len(), REMEMBERED);
+        assert_eq!(ledger.usage().uses.len(), REMEMBERED);
         assert!(ledger.begin(now + PERIOD, ip("203.0.113.1")).is_ok());
     }
 }

@@ -9,7 +9,7 @@ pub use crate::news::News;
 use crate::Problem;
 use crate::control::{DATAGRAM, Shared};
 use crate::identity::{self, Identity, Trust};
-use crate::limits::{Ledger, Policy};
+use crate::limits::Ledger;
 use crate::message::Ask;
 use crate::report::Direction;
 use crate::session::Session;
@@ -117,7 +117,7 @@ impl Node {
     /// If TLS cannot be set up.
     pub fn server(
         identity: &Identity,
-        policy: Policy,
+        ledger: Ledger,
         settings: Settings,
         seed: Option<[u8; 32]>,
     ) -> Result<Self, Problem> {
@@ -134,10 +134,7 @@ impl Node {
             none
         });
         let endpoint = Endpoint::new(ends(seed), Some(Arc::new(config.clone())), false);
-        let serving = Serving {
-            config,
-            ledger: Ledger::new(policy),
-        };
+        let serving = Serving { config, ledger };
         Ok(Node {
             serving: Some(serving),
             ..Self::over(endpoint, settings)
@@ -327,7 +324,7 @@ impl Node {
             return;
         }
         let address = incoming.remote_address().ip();
-        let room = self.sessions.len() < serving.ledger.clients() + CLOSING;
+        let room = self.sessions.len() < serving.ledger.policy().clients + CLOSING;
         let grant = if room {
             serving.ledger.begin(now, address).ok()
         } else {

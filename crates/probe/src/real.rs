@@ -2,7 +2,7 @@
 
 use crate::Problem;
 use crate::identity::Identity;
-use crate::limits::Policy;
+use crate::limits::Ledger;
 use crate::node::{News, Node, Outgoing, Wish};
 use crate::report::Report;
 use cca::tonopah::Settings;
@@ -40,12 +40,12 @@ impl Server {
     pub fn bind(
         address: SocketAddr,
         identity: &Identity,
-        policy: Policy,
+        ledger: Ledger,
         settings: Settings,
     ) -> Result<Self, Problem> {
         let bound = bound(address, Bound::to);
         Ok(Server {
-            node: Node::server(identity, policy, settings, None)?,
+            node: Node::server(identity, ledger, settings, None)?,
             sockets: Sockets::of(vec![bound.map_err(|error| at(&[address], &error))?]),
         })
     }
@@ -126,7 +126,9 @@ struct Bound {
 
 impl Bound {
     fn to(address: SocketAddr) -> std::io::Result<Self> {
-        let socket = datagrams(address)?;
+        let socket = socket(address, Type::DGRAM)?;
+        socket.bind(&address.into())?;
+        let socket = UdpSocket::from(socket);
         let state = UdpSocketState::new((&socket).into())?;
         // Smaller buffers than wanted are no reason to give up.
         let _ = state.set_recv_buffer_size((&socket).into(), BUFFER);
@@ -135,15 +137,16 @@ impl Bound {
     }
 }
 
-/// A socket for datagrams at `address`. That of any address answers IPv4 too, whatever
-/// `net.ipv6.bindv6only` says.
-fn datagrams(address: SocketAddr) -> std::io::Result<UdpSocket> {
-    let socket = Socket::new(Domain::for_address(address), Type::DGRAM, None)?;
+/// A socket for `address`, not yet bound. That of any address answers IPv4 too, whatever `net.ipv6.bindv6only` says.
+///
+/// # Errors
+/// If the system has none of the family.
+pub fn socket(address: SocketAddr, kind: Type) -> std::io::Result<Socket> {
+    let socket = Socket::new(Domain::for_address(address), kind, None)?;
     if address.ip() == Ipv6Addr::UNSPECIFIED {
         socket.set_only_v6(false)?;
     }
-    socket.bind(&address.into())?;
-    Ok(socket.into())
+    Ok(socket)
 }
 
 /// Binds `address`. Where that is any address of IPv6 and the kernel has no IPv6, it is any of IPv4.

@@ -1,7 +1,7 @@
 //! `analects probe`: determines the management of a path's queue, over real multipath QUIC.
 
 use crate::cli::{ProbeArgs, ProbeCommand, ProbeServe};
-use ::probe::limits::Policy;
+use ::probe::limits::{Ledger, Policy};
 use ::probe::node::{Form, Wish};
 use ::probe::report::{Direction, Management, Report};
 use ::probe::{Identity, Trust, real};
@@ -90,7 +90,7 @@ fn json(report: &Report) -> String {
 }
 
 fn serve(args: &ProbeServe) -> Result<()> {
-    let policy = Policy {
+    let ledger = Ledger::new(Policy {
         allow: args
             .allow
             .iter()
@@ -103,13 +103,13 @@ fn serve(args: &ProbeServe) -> Result<()> {
         rate_in_all: parsed("--rate-in-all", &args.rate_in_all)?,
         bytes: parsed::<Bytes>("--bytes", &args.bytes)?.get(),
         bytes_in_all: parsed::<Bytes>("--bytes-in-all", &args.bytes_in_all)?.get(),
-    };
+    });
     let identity = Identity::load_or_make(&args.key)?;
     let mut server =
-        real::Server::bind(args.listen, &identity, policy.clone(), Settings::default())?;
+        real::Server::bind(args.listen, &identity, ledger.clone(), Settings::default())?;
     let address = server.address()?;
     #[cfg(feature = "measure")]
-    measured(args, address, &identity, policy)?;
+    measured(args, address, &identity, ledger)?;
     if address.is_ipv4() && args.listen.is_ipv6() {
         eprintln!("this kernel has no IPv6: only IPv4 is answered");
     }
@@ -123,7 +123,7 @@ fn measured(
     args: &ProbeServe,
     address: SocketAddr,
     identity: &Identity,
-    policy: Policy,
+    ledger: Ledger,
 ) -> Result<()> {
     let failed = |problem: line::Problem| Refused::failed(&problem.to_string(), "");
     let tls = match (&args.certificate, &args.certificate_key) {
@@ -131,7 +131,7 @@ fn measured(
         _ => line::server::Server::own(identity),
     };
     let server =
-        line::server::Server::bind(address, tls.map_err(failed)?, policy).map_err(failed)?;
+        line::server::Server::bind(address, tls.map_err(failed)?, ledger).map_err(failed)?;
     std::thread::spawn(move || {
         if let Err(problem) = server.run() {
             eprintln!("`analects measure` is not answered any more: {problem}");

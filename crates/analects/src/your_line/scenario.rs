@@ -8,8 +8,6 @@ use scenario::{Document, ScenarioError};
 const HOUSEHOLD: &str = include_str!("../../../../scenarios/my-link.toml");
 /// Where its traffic begins.
 const TRAFFIC: &str = "[[traffic]]";
-/// What is written where a wait was too short to tell how long the queue is.
-const SHORTEST: &str = "50ms";
 /// The part of a steady line that a shaper before its modem leaves it, down and up (docs/guide-router-owner.md).
 const SHAPED: [f64; 2] = [0.9, 0.95];
 /// The part of its slowest second that a shaper leaves a line whose rate varies.
@@ -49,7 +47,7 @@ pub fn unshaped(found: &Measured) -> Result<Document, ScenarioError> {
 /// As [`line()`].
 pub fn behind_shaper(found: &Measured, [up, down]: [&str; 2]) -> Result<Document, ScenarioError> {
     let shaper = |way: Way| {
-        let direction = of(found, way)?;
+        let direction = found.way(way)?;
         Some(Lane {
             rate: kbit(shaped_mbit(way, direction)),
             buffer: None,
@@ -71,24 +69,18 @@ pub fn behind_shaper(found: &Measured, [up, down]: [&str; 2]) -> Result<Document
 }
 
 fn lanes(found: &Measured, lane: impl Fn(&Direction) -> Lane) -> [Option<Lane>; 2] {
-    [Way::Down, Way::Up].map(|way| of(found, way).map(&lane))
-}
-
-fn of(found: &Measured, way: Way) -> Option<&Direction> {
-    match way {
-        Way::Down => found.down.as_ref(),
-        Way::Up => found.up.as_ref(),
-    }
+    [Way::Down, Way::Up].map(|way| found.way(way).map(&lane))
 }
 
 fn as_it_is(direction: &Direction) -> Lane {
     let queue = direction.queue();
     Lane {
         rate: kbit(direction.rate_mbit),
-        buffer: Some(match (queue, direction.buffer_bytes) {
-            (Queue::Long, Some(bytes)) => format!("{}B", bytes.max(1500)),
-            _ => SHORTEST.to_owned(),
-        }),
+        // Of a queue that never filled nothing is known: it has what its discipline has by itself.
+        buffer: direction
+            .buffer_bytes
+            .filter(|_| queue == Queue::Long)
+            .map(|bytes| format!("{}B", bytes.max(1500))),
         discipline: Some(discipline(queue).to_owned()),
     }
 }

@@ -39,7 +39,7 @@ pub fn named(text: Option<&str>, trusted: Trusted) -> Result<Named, Refused> {
     }
     let usual = match trusted {
         Trusted::Public => HTTPS,
-        Trusted::Pin(_) | Trusted::Anyone => OWN,
+        Trusted::Own(_) => OWN,
     };
     let (rest, usual) = match text.split_once("://") {
         Some(("https", rest)) => (rest, if text.contains(':') { HTTPS } else { usual }),
@@ -102,6 +102,8 @@ fn cloudflare() -> Named {
 mod tests {
     use super::*;
 
+    const OWN_ONE: Trusted = Trusted::Own(line::Trust::Anyone);
+
     fn of(text: &str, trusted: Trusted) -> (String, u16, Described) {
         let named = named(Some(text), trusted).unwrap();
         (named.host, named.port, named.config)
@@ -118,21 +120,9 @@ mod tests {
                 443,
                 WELL_KNOWN,
             ),
-            ("192.0.2.1", Trusted::Anyone, "192.0.2.1", 7411, WELL_KNOWN),
-            (
-                "example.org:4043",
-                Trusted::Anyone,
-                "example.org",
-                4043,
-                WELL_KNOWN,
-            ),
-            (
-                "2001:db8::1",
-                Trusted::Anyone,
-                "[2001:db8::1]",
-                7411,
-                WELL_KNOWN,
-            ),
+            ("192.0.2.1", OWN_ONE, "192.0.2.1", 7411, WELL_KNOWN),
+            ("example.org:4043", OWN_ONE, "example.org", 4043, WELL_KNOWN),
+            ("2001:db8::1", OWN_ONE, "[2001:db8::1]", 7411, WELL_KNOWN),
             (
                 "[2001:db8::1]:99",
                 Trusted::Public,
@@ -147,13 +137,7 @@ mod tests {
                 443,
                 WELL_KNOWN,
             ),
-            (
-                "https://h:4043/config",
-                Trusted::Anyone,
-                "h",
-                4043,
-                "/config",
-            ),
+            ("https://h:4043/config", OWN_ONE, "h", 4043, "/config"),
         ] {
             assert_eq!(
                 of(text, trusted),

@@ -16,7 +16,7 @@ const FLOORS: [&[&str]; 10] = [
         "probe",
         "machine",
     ],
-    &["scenario", "browser", "rtc"],
+    &["scenario", "browser", "rtc", "line"],
     &["measure", "endpoints"],
     &["theory", "report", "sim", "guest", "campaign", "command"],
     &["reproduce", "linux", "live"],

@@ -2,7 +2,7 @@
 
 use cca::tonopah::Settings;
 use probe::control::DATAGRAM;
-use probe::limits::Policy;
+use probe::limits::{Ledger, Policy};
 use probe::node::{Form, News, Node, Outgoing, Wish};
 use probe::report::Direction;
 use probe::{Identity, Pin, Problem, Report, Trust, real};
@@ -67,7 +67,7 @@ impl Pair {
         Pair {
             now,
             client: Node::client(now, server_address(), &wish, settings.clone(), None).unwrap(),
-            server: Node::server(&identity, policy, settings, None).unwrap(),
+            server: Node::server(&identity, Ledger::new(policy), settings, None).unwrap(),
             sent: Vec::new(),
             received: Vec::new(),
         }
@@ -346,7 +346,8 @@ fn a_real_server_answers_a_real_client() {
     let identity = Identity::new().unwrap();
     let any = ([127, 0, 0, 1], 0).into();
     let settings = Settings::default();
-    let mut server = real::Server::bind(any, &identity, policy(), settings.clone()).unwrap();
+    let mut server =
+        real::Server::bind(any, &identity, Ledger::new(policy()), settings.clone()).unwrap();
     let address = server.address().unwrap();
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {

@@ -4,7 +4,10 @@ use cca::tonopah;
 use noq_proto::EcnCodepoint;
 use probe::node::{Form, News, Node, Outgoing, Wish};
 use probe::report::Direction;
-use probe::{Identity, Report, Trust, limits::Policy};
+use probe::{
+    Identity, Report, Trust,
+    limits::{Ledger, Policy},
+};
 use qdisc::{Ecn, Env, FlowId, Hosts, Ignore, Label, Limit, Packet, Qdisc, Registry};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -156,7 +159,13 @@ impl World {
             trust: Trust::Pin(identity.pin()),
             rate: Rate::from_bits(1_000_000_000),
         };
-        let server = Node::server(&identity, policy, settings.clone(), Some([1; 32])).unwrap();
+        let server = Node::server(
+            &identity,
+            Ledger::new(policy),
+            settings.clone(),
+            Some([1; 32]),
+        )
+        .unwrap();
         let address = server_address();
         let client = Node::client(epoch(), address, &wish, settings, Some([2; 32])).unwrap();
         let rate = Rate::from_bits(mbit * 1_000_000);

@@ -1,0 +1,160 @@
+//! What the kernel saw arrive of a connection. What was only handed over may lie in a queue, and what is read waits for
+//! what was lost before it; and what was sent twice took its room on the line, too.
+
+use crate::Problem;
+use netlink_packet_core::{NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload};
+use netlink_packet_sock_diag::inet::nlas::Nla;
+use netlink_packet_sock_diag::inet::{ExtensionFlags, InetRequest, SocketId, StateFlags};
+use netlink_packet_sock_diag::{AF_INET, AF_INET6, IPPROTO_TCP, SockDiagMessage};
+use rustix::io::Errno;
+use rustix::net::netlink::{SOCK_DIAG, SocketAddrNetlink};
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType};
+use rustix::net::{connect, recv, send, socket_with};
+use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+/// The kernel answers at once.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// An answer is shorter. Bytes.
+const ANSWER: usize = 4096;
+/// Where a `tcp_info` (uapi/linux/tcp.h) has the size of segments that come, the numbers of segments with data that
+/// came, that were sent and that arrived at the other end, and what was sent in them. Linux has the last since 4.19.
+const RCV_MSS: usize = 20;
+const DATA_SEGS_IN: usize = 152;
+const DATA_SEGS_OUT: usize = 156;
+const DELIVERED: usize = 192;
+const BYTES_SENT: usize = 200;
+/// Any socket of these addresses (uapi/linux/inet_diag.h, INET_DIAG_NOCOOKIE).
+const NO_COOKIE: [u8; 8] = [0xff; 8];
+
+/// Bytes of segments with data: of each as many as of the longest that came, or of the mean of those that were sent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Arrived {
+    /// At this end.
+    pub here: u64,
+    /// At the other end.
+    pub there: u64,
+}
+
+/// The kernel, asked about this host's own sockets (sock_diag(7)).
+#[derive(Debug)]
+pub struct Kernel(OwnedFd);
+
+impl Kernel {
+    /// A way to ask.
+    ///
+    /// # Errors
+    /// If the system has none.
+    pub fn open() -> Result<Self, Problem> {
+        let opened = || {
+            let flags = SocketFlags::CLOEXEC;
+            let socket = socket_with(
+                AddressFamily::NETLINK,
+                SocketType::RAW,
+                flags,
+                Some(SOCK_DIAG),
+            )?;
+            connect(&socket, &SocketAddrNetlink::new(0, 0))?;
+            set_socket_timeout(&socket, Timeout::Recv, Some(PATIENCE))?;
+            Ok(Kernel(socket))
+        };
+        opened().map_err(|error: Errno| Problem::system("sock_diag", error.into()))
+    }
+
+    /// What has arrived on the connection from this host's `from` to `to`; none if there is no such connection, or
+    /// the kernel does not tell (CONFIG_INET_DIAG).
+    pub fn arrived(&self, from: SocketAddr, to: SocketAddr) -> Option<Arrived> {
+        send(&self.0, &question(from, to), SendFlags::empty()).ok()?;
+        let mut buffer = [0; ANSWER];
+        let (read, _) = recv(&self.0, &mut buffer[..], RecvFlags::empty()).ok()?;
+        told(&buffer[..read])
+    }
+}
+
+fn question(from: SocketAddr, to: SocketAddr) -> Vec<u8> {
+    let question = InetRequest {
+        family: if from.is_ipv4() { AF_INET } else { AF_INET6 },
+        protocol: IPPROTO_TCP,
+        extensions: ExtensionFlags::INFO,
+        states: StateFlags::all(),
+        socket_id: SocketId {
+            source_port: from.port(),
+            destination_port: to.port(),
+            source_address: from.ip(),
+            destination_address: to.ip(),
+            interface_id: 0,
+            cookie: NO_COOKIE,
+        },
+    };
+    let mut header = NetlinkHeader::default();
+    header.flags = NLM_F_REQUEST;
+    let payload = NetlinkPayload::from(SockDiagMessage::InetRequest(question));
+    let mut message = NetlinkMessage::new(header, payload);
+    message.finalize();
+    let mut bytes = vec![0; message.buffer_len()];
+    message.serialize(&mut bytes);
+    bytes
+}
+
+fn told(answer: &[u8]) -> Option<Arrived> {
+    let message = NetlinkMessage::<SockDiagMessage>::deserialize(answer).ok()?;
+    let NetlinkPayload::InnerMessage(SockDiagMessage::InetResponse(response)) = message.payload
+    else {
+        return None;
+    };
+    response.nlas.iter().find_map(|attribute| match attribute {
+        Nla::TcpInfo(info) => {
+            let [came, longest, sent, delivered] =
+                [DATA_SEGS_IN, RCV_MSS, DATA_SEGS_OUT, DELIVERED].map(|at| number::<4>(info, at));
+            Some(Arrived {
+                here: came? * longest?,
+                there: delivered? * number::<8>(info, BYTES_SENT)? / sent?.max(1),
+            })
+        }
+        _ => None,
+    })
+}
+
+/// The number of `N` bytes at `at`.
+fn number<const N: usize>(info: &[u8], at: usize) -> Option<u64> {
+    let mut bytes = [0; 8];
+    let place = if cfg!(target_endian = "big") {
+        8 - N
+    } else {
+        0
+    };
+    bytes[place..place + N].copy_from_slice(info.get(at..at + N)?);
+    Some(u64::from_ne_bytes(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read as _, Write as _};
+    use std::net::{TcpListener, TcpStream};
+
+    #[test]
+    fn what_came_is_told_at_both_ends_and_of_nothing_else() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let to = listener.local_addr().unwrap();
+        let mut stream = TcpStream::connect(to).unwrap();
+        let mut other = listener.accept().unwrap().0;
+        stream.write_all(&[0; 5000]).unwrap();
+        other.read_exact(&mut [0; 5000]).unwrap();
+        let from = stream.local_addr().unwrap();
+        let kernel = Kernel::open().unwrap();
+        let [sent, came] = [kernel.arrived(from, to), kernel.arrived(to, from)].map(Option::unwrap);
+        assert_eq!(sent.here, 0);
+        assert!(sent.there >= 5000 && came.here >= 5000, "{sent:?} {came:?}");
+        assert_eq!(kernel.arrived(from, SocketAddr::new(to.ip(), 1)), None);
+    }
+
+    #[test]
+    fn an_answer_of_another_kind_tells_nothing() {
+        for answer in [&[][..], &[0; 16], &[255; 64]] {
+            assert_eq!(told(answer), None);
+        }
+    }
+}
