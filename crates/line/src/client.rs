@@ -25,6 +25,8 @@ const APART: Duration = Duration::from_millis(50);
 /// Before a look at the queue, and how often that is tried where the server refuses.
 const AFTER: Duration = Duration::from_millis(200);
 const TRIES: usize = 5;
+/// How long its first answer may take, where a firewall may drop what is no TCP.
+const PATIENCE: Duration = Duration::from_secs(4);
 /// The highest rate of such a look's packets: it is a hundred of them.
 const TRAINS: Rate = Rate::from_bits(1_000_000_000);
 
@@ -132,8 +134,8 @@ async fn kind(server: SocketAddr, way: Way, trust: Trust) -> Result<Management, 
         // A server of ours has one client of an address at once, and sees the end of another connection late.
         tokio::time::sleep(AFTER).await;
         tried += 1;
-        let never = AtomicBool::new(false);
-        match probe::real::probe(server, &wish, Settings::default(), &never, |_| ()) {
+        let over = after(PATIENCE);
+        match probe::real::probe(server, &wish, Settings::default(), &over, |_| ()) {
             Ok(report) => return Ok(report.verdict),
             Err(probe::Problem::Peer(_)) if tried < TRIES => {}
             Err(problem) => return Err(problem),
@@ -206,6 +208,17 @@ async fn idle(server: &Server, config: &Config) -> Result<Idle, Problem> {
     })
 }
 
+/// What is set after `span`.
+fn after(span: Duration) -> Arc<AtomicBool> {
+    let over = Arc::new(AtomicBool::new(false));
+    let set = over.clone();
+    std::thread::spawn(move || {
+        std::thread::sleep(span);
+        set.store(true, Ordering::Relaxed);
+    });
+    over
+}
+
 impl Measured {
     /// Asks a server of the user's own which kinds of queues there are.
     async fn kinds(&mut self, trust: Trust) {
@@ -229,6 +242,13 @@ impl Measured {
         if let Some(why) = &loaded.cut {
             self.notes
                 .push(format!("{}: ended early: {why}", name(way)));
+        }
+        if let Some(late) = crate::measured::busy(&loaded.late) {
+            self.notes.push(format!(
+                "{}: this computer was busy, one look in ten came {late:.0} ms late: the line may carry more, and \
+                 packets may wait less",
+                name(way)
+            ));
         }
         *self.place(way) = Some(crate::measured::direction(loaded, self, way));
     }

@@ -96,6 +96,8 @@ pub struct Loaded {
     pub rpm: Option<Responsiveness>,
     /// Connections that carried load.
     pub connections: usize,
+    /// How much later than it was due this host came to each look at it, in ms.
+    pub late: Vec<f64>,
     /// Why it ended before its time, if so.
     pub cut: Option<String>,
 }
@@ -289,7 +291,8 @@ pub async fn fill(
     let mut tick = interval(TICK);
     tick.set_missed_tick_behavior(MissedTickBehavior::Skip);
     loop {
-        tick.tick().await;
+        let due = tick.tick().await;
+        filling.loaded.late.push(ms(due));
         let now = ms(filling.common.start);
         filling.hear()?;
         filling.look(now);

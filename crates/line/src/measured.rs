@@ -15,6 +15,8 @@ const PAYLOAD: [f64; 2] = [1448.0, 1428.0];
 const NOISE: f64 = 4.0;
 /// How long TCP waits for an answer to its first packet, in ms.
 const RETRY: f64 = 1e3;
+/// A host whose looks come later than this, in ms, is not to be believed.
+const BUSY: f64 = 15.0;
 /// A wait that a call notices, in ms.
 const FELT: f64 = 30.0;
 /// The part of what a server grants from which on its limit is what was measured.
@@ -248,6 +250,13 @@ fn figure(value: f64) -> String {
     }
 }
 
+/// How late one look in ten came, in ms, where that is late enough to matter.
+pub(crate) fn busy(late: &[f64]) -> Option<f64> {
+    let sorted = sorted(late);
+    let late = *sorted.get(sorted.len() * 9 / 10)?;
+    (late > BUSY).then_some(late)
+}
+
 /// What follows from what was seen of a way. The rate and the waits are of its second half, when the line was full.
 pub(crate) fn direction(loaded: &Loaded, line: &Measured, way: Way) -> Direction {
     let end = loaded.course.end();
@@ -389,6 +398,14 @@ mod tests {
             "{}",
             measured.text()
         );
+    }
+
+    #[test]
+    fn a_busy_host_is_named() {
+        let mut late = vec![0.5; 90];
+        assert_eq!(busy(&late), None);
+        late.extend([40.0; 20]);
+        assert_eq!((busy(&late), busy(&[])), (Some(40.0), None));
     }
 
     #[test]

@@ -13,9 +13,17 @@ const SHAPED: [f64; 2] = [0.9, 0.95];
 /// The part of its slowest second that a shaper leaves a line whose rate varies.
 const VARYING: f64 = 0.85;
 
+/// When a load fills the line, in steps of a course: before, its own beginning is what is seen.
+const FILLED: usize = 20;
+/// Steps of a course in one of a scenario: half a second.
+const TOGETHER: usize = 5;
+/// How long a course is repeated, in s: for the whole scenario.
+const LONG: usize = 120;
+
 /// What a link of a scenario has in one direction.
 struct Lane {
-    rate: String,
+    /// The key of its rate, and the value.
+    rate: (&'static str, String),
     buffer: Option<String>,
     discipline: Option<String>,
 }
@@ -49,7 +57,7 @@ pub fn behind_shaper(found: &Measured, [up, down]: [&str; 2]) -> Result<Document
     let shaper = |way: Way| {
         let direction = found.way(way)?;
         Some(Lane {
-            rate: kbit(shaped_mbit(way, direction)),
+            rate: constant(shaped_mbit(way, direction)),
             buffer: None,
             discipline: Some(if way == Way::Down { down } else { up }.to_owned()),
         })
@@ -75,7 +83,7 @@ fn lanes(found: &Measured, lane: impl Fn(&Direction) -> Lane) -> [Option<Lane>; 
 fn as_it_is(direction: &Direction) -> Lane {
     let queue = direction.queue();
     Lane {
-        rate: kbit(direction.rate_mbit),
+        rate: rate(direction),
         // Of a queue that never filled nothing is known: it has what its discipline has by itself.
         buffer: direction
             .buffer_bytes
@@ -83,6 +91,26 @@ fn as_it_is(direction: &Direction) -> Lane {
             .map(|bytes| format!("{}B", bytes.max(1500))),
         discipline: Some(discipline(queue).to_owned()),
     }
+}
+
+fn constant(mbit: f64) -> (&'static str, String) {
+    ("rate", format!("\"{}\"", kbit(mbit)))
+}
+
+/// The rate as it was; one that varied has its course, again and again.
+fn rate(direction: &Direction) -> (&'static str, String) {
+    let course = direction.course_mbit.get(FILLED..).unwrap_or_default();
+    if direction.varies != Some(true) || course.len() < TOGETHER {
+        return constant(direction.rate_mbit);
+    }
+    let means = course.chunks_exact(TOGETHER);
+    let means = means.map(|steps| steps.iter().sum::<f64>() / TOGETHER as f64);
+    let half_seconds = 0..2 * LONG;
+    let steps: Vec<String> = half_seconds
+        .zip(means.cycle())
+        .map(|(at, mbit)| format!("\"{}s {}\"", at as f64 / 2.0, kbit(mbit)))
+        .collect();
+    ("steps", format!("[{}]", steps.join(", ")))
 }
 
 fn document(
@@ -95,7 +123,7 @@ fn document(
     let head = format!("{head}rtt = \"{:.1}ms\"\n", found.idle.rtt_ms.max(0.1));
     let traffic = HOUSEHOLD.find(TRAFFIC).map_or("", |at| &HOUSEHOLD[at..]);
     let text = format!(
-        "name = \"my-line\"\nduration = \"120s\"\nwarmup = \"10s\"\ndisciplines = {disciplines:?}\n\n{}{behind}{traffic}",
+        "name = \"my-line\"\nduration = \"{LONG}s\"\nwarmup = \"10s\"\ndisciplines = {disciplines:?}\n\n{}{behind}{traffic}",
         link(&head, lanes)
     );
     Document::parse("my-line", &text)
@@ -117,7 +145,7 @@ fn link(head: &str, [down, up]: &[Option<Lane>; 2]) -> String {
 
 impl Lane {
     fn keys(&self) -> String {
-        let mut text = format!("rate = \"{}\"\n", self.rate);
+        let mut text = format!("{} = {}\n", self.rate.0, self.rate.1);
         for (key, value) in [("buffer", &self.buffer), ("discipline", &self.discipline)] {
             if let Some(value) = value {
                 text += &format!("{key} = \"{value}\"\n");
@@ -137,9 +165,7 @@ pub fn text(found: &Measured, document: &Document) -> String {
         let way = name(way);
         text += &format!("# {way}: {}.\n", seems(direction));
         if direction.varies == Some(true) {
-            text += &format!(
-                "# {way}: the rate varied while it was measured; it is constant here, which is kinder than the line.\n"
-            );
+            text += &format!("# {way}: the rate varied: its course of half seconds is repeated.\n");
         }
     }
     for note in &found.notes {
