@@ -58,6 +58,12 @@ deny: setup
 test-docs: setup
 	$(CARGO) test --locked -p analects --test it -- --ignored docs::long --nocapture
 
+# What `analects measure` finds on lines that are known, drawn by the commit's hash: a table, in ten minutes. As root.
+.PHONY: test-lines
+test-lines: setup
+	$(CARGO) build --locked -p analects
+	python3 scripts/measure-lines.py $${CARGO_TARGET_DIR:-target}/debug/analects
+
 # The named causes of calls' stalls, over scenarios of one cause: a table, in a minute.
 .PHONY: test-causes
 test-causes: setup

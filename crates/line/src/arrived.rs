@@ -19,23 +19,33 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(1);
 /// An answer is shorter. Bytes.
 const ANSWER: usize = 4096;
-/// Where a `tcp_info` (uapi/linux/tcp.h) has the size of segments that come, the numbers of segments with data that
-/// came, that were sent and that arrived at the other end, and what was sent in them. Linux has the last since 4.19.
+/// Where a `tcp_info` (uapi/linux/tcp.h) has: the size of segments that come, segments that were sent again, bytes
+/// that came in order, segments with data that came, were sent and arrived at the other end, what was sent in them, and segments that came out of
+/// order. Linux has the last since 5.4.
 const RCV_MSS: usize = 20;
+const TOTAL_RETRANS: usize = 100;
+const BYTES_RECEIVED: usize = 128;
 const DATA_SEGS_IN: usize = 152;
 const DATA_SEGS_OUT: usize = 156;
 const DELIVERED: usize = 192;
 const BYTES_SENT: usize = 200;
+const RCV_OOOPACK: usize = 224;
 /// Any socket of these addresses (uapi/linux/inet_diag.h, INET_DIAG_NOCOOKIE).
 const NO_COOKIE: [u8; 8] = [0xff; 8];
 
-/// Bytes of segments with data: of each as many as of the longest that came, or of the mean of those that were sent.
+/// What the kernel counted of a connection.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Arrived {
-    /// At this end.
-    pub here: u64,
-    /// At the other end.
-    pub there: u64,
+pub struct Counts {
+    /// Segments with data that came; several that a virtual device hands over as one are one.
+    pub came: u64,
+    /// Bytes that came, up to the first that lacks.
+    pub received: u64,
+    /// The size of segments that come, in bytes, as the kernel believes: it falls when short ones come.
+    pub size: u64,
+    /// Bytes of segments with data that arrived at the other end, each as long as the mean of those that were sent.
+    pub delivered: u64,
+    /// Whether segments were sent again or came out of order: something was lost.
+    pub lost: bool,
 }
 
 /// The kernel, asked about this host's own sockets (sock_diag(7)).
@@ -63,9 +73,9 @@ impl Kernel {
         opened().map_err(|error: Errno| Problem::system("sock_diag", error.into()))
     }
 
-    /// What has arrived on the connection from this host's `from` to `to`; none if there is no such connection, or
+    /// What was counted of the connection from this host's `from` to `to`; none if there is no such connection, or
     /// the kernel does not tell (CONFIG_INET_DIAG).
-    pub fn arrived(&self, from: SocketAddr, to: SocketAddr) -> Option<Arrived> {
+    pub fn counts(&self, from: SocketAddr, to: SocketAddr) -> Option<Counts> {
         send(&self.0, &question(from, to), SendFlags::empty()).ok()?;
         let mut buffer = [0; ANSWER];
         let (read, _) = recv(&self.0, &mut buffer[..], RecvFlags::empty()).ok()?;
@@ -98,7 +108,7 @@ fn question(from: SocketAddr, to: SocketAddr) -> Vec<u8> {
     bytes
 }
 
-fn told(answer: &[u8]) -> Option<Arrived> {
+fn told(answer: &[u8]) -> Option<Counts> {
     let message = NetlinkMessage::<SockDiagMessage>::deserialize(answer).ok()?;
     let NetlinkPayload::InnerMessage(SockDiagMessage::InetResponse(response)) = message.payload
     else {
@@ -106,11 +116,14 @@ fn told(answer: &[u8]) -> Option<Arrived> {
     };
     response.nlas.iter().find_map(|attribute| match attribute {
         Nla::TcpInfo(info) => {
-            let [came, longest, sent, delivered] =
-                [DATA_SEGS_IN, RCV_MSS, DATA_SEGS_OUT, DELIVERED].map(|at| number::<4>(info, at));
-            Some(Arrived {
-                here: came? * longest?,
-                there: delivered? * number::<8>(info, BYTES_SENT)? / sent?.max(1),
+            let word = |at| number::<4>(info, at);
+            let segments = word(DATA_SEGS_OUT)?.max(1);
+            Some(Counts {
+                came: word(DATA_SEGS_IN)?,
+                received: number::<8>(info, BYTES_RECEIVED)?,
+                size: word(RCV_MSS)?,
+                delivered: word(DELIVERED)? * number::<8>(info, BYTES_SENT)? / segments,
+                lost: word(TOTAL_RETRANS)? + word(RCV_OOOPACK)? > 0,
             })
         }
         _ => None,
@@ -145,10 +158,13 @@ mod tests {
         other.read_exact(&mut [0; 5000]).unwrap();
         let from = stream.local_addr().unwrap();
         let kernel = Kernel::open().unwrap();
-        let [sent, came] = [kernel.arrived(from, to), kernel.arrived(to, from)].map(Option::unwrap);
-        assert_eq!(sent.here, 0);
-        assert!(sent.there >= 5000 && came.here >= 5000, "{sent:?} {came:?}");
-        assert_eq!(kernel.arrived(from, SocketAddr::new(to.ip(), 1)), None);
+        let [sent, came] = [kernel.counts(from, to), kernel.counts(to, from)].map(Option::unwrap);
+        assert_eq!((sent.came, sent.lost, came.lost), (0, false, false));
+        assert!(
+            sent.delivered >= 5000 && came.came * came.size >= 5000,
+            "{sent:?} {came:?}"
+        );
+        assert_eq!(kernel.counts(from, SocketAddr::new(to.ip(), 1)), None);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! (draft-ietf-ippm-responsiveness, "Final Algorithm").
 
 use crate::Problem;
-use crate::arrived::{Arrived, Kernel};
+use crate::arrived::{Counts, Kernel};
 use crate::body::Outgoing;
 use crate::config::Config;
 use crate::connection::{Connection, Meter, Server, ms};
@@ -32,6 +32,10 @@ const PART: f64 = 0.02;
 const PAIR: f64 = 6e3;
 /// Handshakes of TCP alone, beside the load: a tenth of a kB each, for the wait of a packet. In ms.
 const BESIDE: f64 = 100.0;
+/// What a handshake and its end take each way without data, and the headers of a request beside the load: some three
+/// and ten packets of 52 bytes.
+const HANDSHAKE: u64 = 150;
+const HEADERS: u64 = 520;
 /// How exact all of these times are.
 const TICK: Duration = Duration::from_millis(10);
 /// Not shorter than this: the rate and the queue are of its second half. In ms.
@@ -92,6 +96,8 @@ pub struct Loaded {
     pub settled: bool,
     /// Whether there were enough intervals to tell.
     pub enough: bool,
+    /// Whether something was lost on connections that carried load: a queue was full, or kept short.
+    pub overflowed: bool,
     /// The responsiveness at the end.
     pub rpm: Option<Responsiveness>,
     /// Connections that carried load.
@@ -235,8 +241,10 @@ struct Filling<'a> {
     tasks: JoinSet<()>,
     heard: mpsc::Receiver<News>,
     carriers: Vec<Arc<Connection>>,
-    /// What has arrived on each.
-    arrived: Vec<Arrived>,
+    /// What was counted of each.
+    counts: Vec<Counts>,
+    /// The largest size of a segment that came, in bytes.
+    segment: u64,
     kernel: Kernel,
     asked: usize,
     due: Due,
@@ -273,7 +281,8 @@ pub async fn fill(
         tasks: JoinSet::new(),
         heard,
         carriers: Vec::new(),
-        arrived: Vec::new(),
+        counts: Vec::new(),
+        segment: 0,
         kernel: Kernel::open()?,
         asked: 0,
         due: Due {
@@ -325,7 +334,7 @@ impl Filling<'_> {
                 News::Timed(sample) => self.loaded.samples.push(sample),
                 News::Joined(connection) => {
                     self.carriers.push(connection);
-                    self.arrived.push(Arrived::default());
+                    self.counts.push(Counts::default());
                 }
                 // Before the second half there is nothing to tell of.
                 News::Ended(problem) if ms(self.common.start) < LEAST / 2.0 => {
@@ -357,20 +366,35 @@ impl Filling<'_> {
         }
     }
 
-    /// Notes what has arrived by now.
+    /// Notes what has arrived by now: load, what was asked beside it, and what packets without data took.
     fn note(&mut self, now: f64) {
         let to = self.common.server.address;
-        for (known, carrier) in self.arrived.iter_mut().zip(&self.carriers) {
+        for (known, carrier) in self.counts.iter_mut().zip(&self.carriers) {
             // One that has ended keeps what it had.
-            *known = self.kernel.arrived(carrier.from, to).unwrap_or(*known);
+            *known = self.kernel.counts(carrier.from, to).unwrap_or(*known);
+            self.segment = self.segment.max(known.size);
+            self.loaded.overflowed |= known.lost;
         }
         let asides = &self.common.asides;
-        let (of, beside): (fn(&Arrived) -> u64, _) = match self.common.way {
-            Way::Down => (|arrived| arrived.here, asides.read()),
-            Way::Up => (|arrived| arrived.there, asides.written()),
+        let (load, beside): (u64, _) = match self.common.way {
+            Way::Down => {
+                let of = |counts: &Counts| (counts.came * self.segment).max(counts.received);
+                (self.counts.iter().map(of).sum(), asides.read())
+            }
+            Way::Up => (
+                self.counts.iter().map(|counts| counts.delivered).sum(),
+                asides.written(),
+            ),
         };
-        let arrived: u64 = self.arrived.iter().map(of).sum();
-        self.loaded.course.push(now, arrived + beside);
+        let of = |kind| {
+            self.loaded
+                .samples
+                .iter()
+                .filter(|s| s.kind == kind)
+                .count() as u64
+        };
+        let empty = of(Kind::Tcp) * HANDSHAKE + of(Kind::Http) * HEADERS;
+        self.loaded.course.push(now, load + beside + empty);
     }
 
     /// Why there is nothing to tell of, if so.
@@ -378,10 +402,10 @@ impl Filling<'_> {
         if self.carriers.is_empty() {
             return Some("no connection came about in time");
         }
-        let none = Arrived::default();
-        let told = self.arrived.iter().any(|arrived| *arrived != none);
+        let none = Counts::default();
+        let told = self.counts.iter().any(|counts| *counts != none);
         (!told).then_some(
-            "this kernel does not tell what has arrived (sock_diag, CONFIG_INET_DIAG, since Linux 4.19)",
+            "this kernel does not tell what has arrived (sock_diag, CONFIG_INET_DIAG, since Linux 5.4)",
         )
     }
 

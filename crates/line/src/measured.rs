@@ -13,6 +13,8 @@ const PACKET: f64 = 1500.0;
 const PAYLOAD: [f64; 2] = [1448.0, 1428.0];
 /// Waits below this are noise of the hosts, in ms.
 const NOISE: f64 = 4.0;
+/// Packets that are before any other: one that is being sent, and one of another flow.
+const AHEAD: f64 = 2.0;
 /// How long TCP waits for an answer to its first packet, in ms.
 const RETRY: f64 = 1e3;
 /// A host whose looks come later than this, in ms, is not to be believed.
@@ -71,6 +73,8 @@ pub struct Direction {
     pub loaded_ms: Option<Waits>,
     /// What of the buffer was filled, in bytes of IP packets: the 95th percentile of the wait, at the rate.
     pub buffer_bytes: Option<u64>,
+    /// Whether load was lost: without a loss the buffer was not full, and may be larger.
+    pub overflowed: bool,
     /// Whether packets of others wait little while the line is full; none where the waits do not tell.
     pub isolated: Option<bool>,
     /// What trains of packets showed of the queue, as `analects probe --quick` sends them; none without a server of
@@ -219,7 +223,8 @@ impl Direction {
             text += &format!(", one in {:.0} is lost", 1.0 / lost);
         }
         if let (Queue::Long, Some(bytes)) = (self.queue(), self.buffer_bytes) {
-            text += &format!(", behind {} kB", figure(bytes as f64 / 1e3));
+            let least = if self.overflowed { "" } else { "at least " };
+            text += &format!(", behind {least}{} kB", figure(bytes as f64 / 1e3));
         }
         text += match self.queue() {
             Queue::Fair => "; flows do not wait for each other",
@@ -283,7 +288,8 @@ pub(crate) fn direction(loaded: &Loaded, line: &Measured, way: Way) -> Direction
         lost: (!handshakes.is_empty()).then(|| 1.0 - passed.len() as f64 / handshakes.len() as f64),
         loaded_ms: on,
         buffer_bytes: beside.map(|waits| (waits.p95 * rate * 125.0) as u64),
-        isolated: beside.and_then(|beside| isolated(beside, on?)),
+        overflowed: loaded.overflowed,
+        isolated: beside.and_then(|beside| isolated(beside, on?, rate)),
         probed: line.kinds[way as usize],
         responsiveness: loaded.rpm,
         confidence: match (loaded.enough, loaded.settled) {
@@ -329,11 +335,12 @@ fn waits(times: &[f64], least: f64) -> Option<Waits> {
     })
 }
 
-/// Whether packets of others pass by those that wait; none where nothing waits.
-fn isolated(beside: Waits, on: Waits) -> Option<bool> {
+/// Whether packets of others pass by those that wait on a line of `mbit` Mbit/s; none where nothing waits.
+fn isolated(beside: Waits, on: Waits, mbit: f64) -> Option<bool> {
+    let little = NOISE + AHEAD * PACKET * 8e-3 / mbit;
     match beside.median {
-        short if short <= NOISE && on.median > FELT => Some(true),
-        short if short <= NOISE => None,
+        short if short <= little && on.median > FELT.max(3.0 * little) => Some(true),
+        short if short <= little => None,
         long if long >= on.median / 2.0 || long >= FELT => Some(false),
         _ => None,
     }
@@ -383,6 +390,9 @@ mod tests {
         assert_eq!((found.isolated, found.queue()), (Some(true), Queue::Fair));
         let short = direction(&full(125_000, 30.0, 40.0), &line(), Way::Down);
         assert_eq!((short.isolated, short.queue()), (Some(false), Queue::Short));
+        // A packet takes 12 ms, and two are before it.
+        let slow = direction(&full(12_500, 35.0, 900.0), &line(), Way::Down);
+        assert_eq!((slow.isolated, slow.queue()), (Some(true), Queue::Fair));
         let nothing = direction(&full(125_000, 21.0, 30.0), &line(), Way::Down);
         assert_eq!((nothing.isolated, nothing.queue()), (None, Queue::Short));
     }

@@ -32,7 +32,8 @@ impl Averages {
         };
         let last = &self.averages[start..];
         let mean = mean(last);
-        let square = last.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
+        let off = |value: &f64| (value - mean) * (value - mean);
+        let square = last.iter().map(off).sum::<f64>();
         let deviation = (square / last.len() as f64).sqrt();
         deviation <= TOLERANCE * last[DISTANCE - 1]
     }

@@ -1,0 +1,125 @@
+"""Draws lines by the commit's hash, puts `analects measure` behind `analects link` as each of them, and prints what it
+found beside what is there: a table in Markdown. Fails if more is wrong than may be.
+
+measure-lines.py PROGRAM [COUNT [SEED]]   (24 lines; half a minute each)
+"""
+
+import hashlib
+import json
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+FIFO, FAIR, SHORT = {"pfifo"}, {"fq_codel", "cake", "mencius"}, {"codel"}
+DISCIPLINES = ["pfifo", "pfifo", "fq_codel", "cake", "mencius", "codel"]
+# What is near enough: rates, and a FIFO's buffer by parts; a round trip by a part or ms.
+RATE, BUFFER, RTT, RTT_MS = 0.05, 0.15, 0.05, 1.0
+
+
+def drawn(seed, count):
+    """Lines: Mbit/s down and up, round trip in ms, the wait of a full buffer in ms, discipline, loss in percent."""
+    numbers = random.Random(seed)
+    for n in range(count):
+        down = round(10 ** numbers.uniform(0, 2), 1)
+        up = round(max(1, down / numbers.choice([1, 2, 5, 10])), 1)
+        rtt = round(10 ** numbers.uniform(0.7, 2.48))
+        wait = round(10 ** numbers.uniform(1.7, 3.3))
+        yield down, up, rtt, wait, DISCIPLINES[n % len(DISCIPLINES)], numbers.choice([0, 0, 0, 0.5])
+
+
+def full(mbit, wait):
+    """Bytes of a buffer."""
+    return max(8 * 1500, round(mbit * 125 * wait))
+
+
+def scenario(down, up, wait, discipline, loss):
+    def lane(mbit):
+        limit = f'buffer = "{full(mbit, wait)}B"\n' if discipline == "pfifo" else ""
+        return f'rate = "{mbit}mbit"\ndiscipline = "{discipline}"\n{limit}'
+
+    return f'name = "line"\n\n[link]\nrtt = "0ms"\n{lane(down)}loss = {loss / 100}\n\n[link.up]\n{lane(up)}'
+
+
+def measured(program, folder, line):
+    down, up, rtt, wait, discipline, loss = line
+    (folder / "line.toml").write_text(scenario(down, up, wait, discipline, loss))
+    # As on a wire: a packet that is still to be cut into segments waits as one, and is counted as one.
+    whole = "ip link set dev analects0 gso_max_segs 1"
+    serve = f"{program} probe serve --listen 0.0.0.0:7411 --key {folder}/key"
+    limits = "--rate 900mbit --rate-in-all 900mbit --bytes 20GB --bytes-in-all 40GB"
+    served = f"sh -c '{whole} && exec {serve} {limits}'"
+    inside = f"{whole} && {program} measure $ANALECTS_FAR --trust-anyone --json"
+    command = [program, "link", folder / "line.toml", "--set", f"link.rtt={rtt}ms", "--far", served]
+    command += ["--far-ready", "7411", "--", "sh", "-c", inside]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    lines = [text for text in ran.stdout.splitlines() if text.startswith("{")]
+    if not lines:
+        raise SystemExit(f"measure-lines: {line}: {ran.stderr}")
+    return json.loads(lines[-1])
+
+
+def near(found, there, part, least=0.0):
+    return abs(found - there) <= max(part * there, least)
+
+
+def queue(way):
+    """The words of the table for what was found of a queue."""
+    fair = way["probed"] == "fair-queuing" or way["probed"] in (None, "unknown") and way["isolated"]
+    long = way["beside_ms"] and way["beside_ms"]["p95"] >= 30
+    return "fair" if fair else "long" if long else "short"
+
+
+def right(discipline, found, wait):
+    if discipline in FAIR:
+        return found == "fair"
+    # A short FIFO and CoDel look alike: both keep waits short.
+    return found == ("long" if discipline in FIFO and wait >= 60 else found if discipline in SHORT else "short") and found != "fair"
+
+
+def main():
+    program = pathlib.Path(sys.argv[1]).resolve()
+    count = int(sys.argv[2]) if len(sys.argv) > 2 else 24
+    head = ["git", "rev-parse", "HEAD"]
+    seed = sys.argv[3] if len(sys.argv) > 3 else subprocess.run(head, capture_output=True, text=True).stdout.strip()
+    wrong = {"rate": 0, "round trip": 0, "buffer": 0, "buffer not filled": 0, "kind of queue": 0}
+    seed = int.from_bytes(hashlib.sha256(seed.encode()).digest()[:8])
+    print("| line: down/up Mbit/s, RTT ms, buffer ms, discipline, loss % | down | up | RTT | waits beside, p95 down/up | queue | wrong |")
+    print("|---" * 7 + "|")
+    with tempfile.TemporaryDirectory() as folder:
+        for line in drawn(seed, count):
+            down, up, rtt, wait, discipline, loss = line
+            found = measured(program, pathlib.Path(folder), line)
+            bad = set()
+            ways = [(found["down"], down), (found["up"], up)]
+            for way, there in ways:
+                if not near(way["rate_mbit"], there, RATE):
+                    bad.add("rate")
+                filled, bytes_there = way["buffer_bytes"] or 0, full(there, wait)
+                if discipline == "pfifo" and not near(filled, bytes_there, BUFFER):
+                    # A buffer that the load did not fill is said to be at least as long.
+                    bad.add("buffer" if way["overflowed"] or filled > bytes_there else "buffer not filled")
+                if not right(discipline, queue(way), wait):
+                    bad.add("kind of queue")
+            # A handshake's two packets take their time on the line.
+            packets = 60 * 8e-3 * (1 / down + 1 / up)
+            if not near(found["idle"]["rtt_ms"], rtt + packets, RTT, RTT_MS):
+                bad.add("round trip")
+            for what in bad:
+                wrong[what] += 1
+            waits = "/".join(f"{way['beside_ms']['p95']:.0f}" if way["beside_ms"] else "-" for way, _ in ways)
+            kinds = "/".join(queue(way) for way, _ in ways)
+            print(
+                f"| {down}/{up}, {rtt}, {wait}, {discipline}, {loss} | {found['down']['rate_mbit']:.2f} "
+                f"| {found['up']['rate_mbit']:.2f} | {found['idle']['rtt_ms']:.1f} | {waits} | {kinds} "
+                f"| {', '.join(sorted(bad) + found['notes'])} |",
+                flush=True,
+            )
+    print(f"\nOf {count} lines wrong: " + ", ".join(f"{what} {number}" for what, number in wrong.items()))
+    allowed = count // 12
+    del wrong["buffer not filled"]
+    sys.exit(any(number > allowed for number in wrong.values()))
+
+
+main()
