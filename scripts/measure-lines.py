@@ -56,7 +56,7 @@ def measured(program, folder, line):
     ran = subprocess.run(command, capture_output=True, text=True, timeout=120)
     lines = [text for text in ran.stdout.splitlines() if text.startswith("{")]
     if not lines:
-        raise SystemExit(f"measure-lines: {line}: {ran.stderr}")
+        raise SystemExit(f"measure-lines: {line}: {ran.stdout}{ran.stderr}")
     return json.loads(lines[-1])
 
 

@@ -7,7 +7,7 @@ mod server;
 use crate::cli::MeasureArgs;
 use command::files::unwritable;
 use command::{Refused, print};
-use line::client::{Progress, Wish, measure, name};
+use line::client::{Progress, Wish, measure};
 use line::measured::Measured;
 use line::{Problem, Trust, Trusted};
 use std::io::{IsTerminal as _, Write as _};
@@ -94,7 +94,9 @@ fn progress() -> impl FnMut(Progress) + Send {
     move |seen| {
         let text = match seen {
             Progress::Idle(ms) => format!("idle: {ms:.1} ms"),
-            Progress::Second(way, at, mbit) => format!("{} {at:.0} s: {mbit:.1} Mbit/s", name(way)),
+            Progress::Second(way, at, mbit) => {
+                format!("{} {at:.0} s: {mbit:.1} Mbit/s", way.name())
+            }
         };
         let (start, end) = if terminal {
             ("\r\x1b[K", "")

@@ -25,6 +25,8 @@ const APART: Duration = Duration::from_millis(50);
 /// Before a look at the queue, and how often that is tried where the server refuses.
 const AFTER: Duration = Duration::from_millis(200);
 const TRIES: usize = 5;
+/// Such waits until a server that had a look's last packet lost takes connections again: twelve seconds.
+const TAKEN: usize = 60;
 /// How long its first answer may take, where a firewall may drop what is no TCP.
 const PATIENCE: Duration = Duration::from_secs(4);
 /// The highest rate of such a look's packets: it is a hundred of them.
@@ -99,6 +101,7 @@ async fn measured(
     let mut found = Measured::new(&wish.host, server.address, idle, granted);
     if let Trusted::Own(trust) = wish.trusted {
         found.kinds(trust).await;
+        taken(&server).await?;
     }
     for way in [Way::Down, Way::Up] {
         let bounds = Bounds {
@@ -208,6 +211,21 @@ async fn idle(server: &Server, config: &Config) -> Result<Idle, Problem> {
     })
 }
 
+/// Waits until a server of ours, which has one client of an address at once, takes connections again: where the last
+/// packet of a look at the queue was lost, it waits for more.
+async fn taken(server: &Server) -> Result<(), Problem> {
+    let mut tried = 0;
+    loop {
+        tokio::time::sleep(AFTER).await;
+        tried += 1;
+        match server.connect(&Meter::default()).await {
+            Ok(_) => return Ok(()),
+            Err(_) if tried < TAKEN => {}
+            Err(problem) => return Err(problem),
+        }
+    }
+}
+
 /// What is set after `span`.
 fn after(span: Duration) -> Arc<AtomicBool> {
     let over = Arc::new(AtomicBool::new(false));
@@ -233,7 +251,6 @@ impl Measured {
                 }
             }
         }
-        tokio::time::sleep(AFTER).await;
     }
 
     fn add(&mut self, way: Way, loaded: &Loaded) {
@@ -241,23 +258,15 @@ impl Measured {
         self.seconds += loaded.course.end() / 1e3;
         if let Some(why) = &loaded.cut {
             self.notes
-                .push(format!("{}: ended early: {why}", name(way)));
+                .push(format!("{}: ended early: {why}", way.name()));
         }
         if let Some(late) = crate::measured::busy(&loaded.late) {
             self.notes.push(format!(
                 "{}: this computer was busy, one look in ten came {late:.0} ms late: the line may carry more, and \
                  packets may wait less",
-                name(way)
+                way.name()
             ));
         }
         *self.place(way) = Some(crate::measured::direction(loaded, self, way));
-    }
-}
-
-/// The word for a way.
-pub fn name(way: Way) -> &'static str {
-    match way {
-        Way::Down => "down",
-        Way::Up => "up",
     }
 }

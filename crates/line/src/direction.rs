@@ -50,6 +50,16 @@ pub enum Way {
     Up,
 }
 
+impl Way {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Way::Down => "down",
+            Way::Up => "up",
+        }
+    }
+}
+
 /// The kinds of times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {

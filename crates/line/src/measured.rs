@@ -1,8 +1,7 @@
 //! The result, as numbers and in words.
 
-use crate::client::{Way, name};
 use crate::course::{slowest, varies};
-use crate::direction::{Kind, Loaded};
+use crate::direction::{Kind, Loaded, Way};
 use crate::rpm::Responsiveness;
 use probe::report::Management;
 use serde::Serialize;
@@ -203,7 +202,7 @@ impl Direction {
     fn line(&self, way: Way) -> String {
         let mut text = format!(
             "{:5} {} Mbit/s",
-            format!("{}:", name(way)),
+            format!("{}:", way.name()),
             figure(self.rate_mbit)
         );
         if self.server_limit {

@@ -7,7 +7,7 @@ use crate::{engines, own, run};
 use comfy_table::Cell;
 use command::Refused;
 use command::cells::{empty, right};
-use line::client::{Way, name};
+use line::client::Way;
 use line::measured::Measured;
 use measure::metric::calls::{CALL_RATE, STALL};
 use measure::metric::pages::PLT;
@@ -150,7 +150,7 @@ impl Figure {
 pub fn commands(found: &Measured) -> String {
     let rates: Vec<String> = found
         .ways()
-        .map(|(way, direction)| format!("--{} {}", name(way), kbit(shaped_mbit(way, direction))))
+        .map(|(way, direction)| format!("--{} {}", way.name(), kbit(shaped_mbit(way, direction))))
         .collect();
     let mut text = format!(
         "\nThe shaper's rates are {}. With mencius, where LINE is the device towards the line and HOME that of your \

@@ -1,6 +1,6 @@
 //! A measured line as a scenario, with the household of `scenarios/my-link.toml` on it.
 
-use line::client::{Way, name};
+use line::client::Way;
 use line::measured::{Direction, Measured, Queue};
 use scenario::{Document, ScenarioError};
 
@@ -162,7 +162,7 @@ pub fn text(found: &Measured, document: &Document) -> String {
         found.server
     );
     for (way, direction) in found.ways() {
-        let way = name(way);
+        let way = way.name();
         text += &format!("# {way}: {}.\n", seems(direction));
         if direction.varies == Some(true) {
             text += &format!("# {way}: the rate varied: its course of half seconds is repeated.\n");

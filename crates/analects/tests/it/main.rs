@@ -35,3 +35,5 @@ mod sweep;
 mod tc;
 mod threshold;
 mod wrong_input;
+#[cfg(unix)]
+mod your_line;

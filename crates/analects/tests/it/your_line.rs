@@ -1,0 +1,121 @@
+//! `analects measure` against `analects probe serve` on this host, and what follows from it.
+
+use crate::common::{Folder, text};
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+/// A server that ends with the test.
+struct Served(Child);
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Starts a server with these limits; its address and pin.
+fn served(folder: &Folder, limits: &[&str]) -> (Served, String, String) {
+    let mut server = Command::new(env!("CARGO_BIN_EXE_analects"))
+        .current_dir(&folder.0)
+        .args(["probe", "serve", "--listen", "127.0.0.1:0", "--key", "key"])
+        .args(limits)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(server.stdout.take().unwrap()).lines();
+    let mut behind = |word: &str| {
+        let line = lines.next().unwrap().unwrap();
+        line.strip_prefix(word).unwrap().to_owned()
+    };
+    let address = behind("listening on ");
+    let pin = behind("pin ");
+    (Served(server), address, pin)
+}
+
+#[test]
+fn a_line_becomes_a_scenario_and_a_comparison() {
+    let folder = Folder::new("measure");
+    let (_server, address, pin) = served(&folder, &["--rate", "8mbit"]);
+    let measured = folder.analects(&[
+        "measure",
+        &address,
+        "--pin",
+        &pin,
+        "--metered",
+        "--compare",
+        "-o",
+        "my-line.toml",
+    ]);
+    let (out, said) = (text(&measured.stdout), text(&measured.stderr));
+    assert!(measured.status.success(), "{out}{said}");
+    for part in [
+        "(the server's limit, not the line's)",
+        "calls: a call on this line",
+        "a shaper with",
+        "sudo analects tc apply --dev LINE --down ",
+        "the line as a scenario: my-line.toml",
+    ] {
+        assert!(out.contains(part), "{part}: {out}");
+    }
+    for part in [
+        "for at most 10 s with at most 25MB of load",
+        "down 1 s: ",
+        "up 3 s: ",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    let ran = folder.analects(&["run", "my-line.toml", "--repeat", "1", "--format", "csv"]);
+    assert!(ran.status.success(), "{}", text(&ran.stderr));
+    assert!(text(&ran.stdout).contains("mencius,1,"));
+}
+
+#[test]
+fn what_cannot_be_measured_is_said() {
+    let folder = Folder::new("measure-wrong");
+    for (args, status, says) in [
+        (
+            &["measure"][..],
+            2,
+            "no server is named, and none is contacted unasked",
+        ),
+        (&["measure", "h:0"], 2, "h:0: expected HOST or HOST:PORT"),
+        (&["measure", "ftp://h"], 2, "ftp://h: expected https://"),
+        (
+            &["measure", "h", "--pin", "12"],
+            2,
+            "a pin is 64 hexadecimal digits",
+        ),
+        (
+            &["measure", "h", "--max-bytes", "many"],
+            2,
+            "--max-bytes: \"many\"",
+        ),
+        (
+            &["measure", "h", "--metered", "--seconds", "9"],
+            2,
+            "cannot be used with",
+        ),
+        (
+            &["measure", "127.0.0.1:1", "--trust-anyone"],
+            1,
+            "127.0.0.1:1: no connection",
+        ),
+        (
+            &["measure", "no.such.host.invalid"],
+            1,
+            "no.such.host.invalid",
+        ),
+        (
+            &["measure", "h", "-o", "no/such/folder"],
+            2,
+            "no/such/folder",
+        ),
+    ] {
+        let output = folder.analects(args);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(status), "{args:?} {said}");
+        assert!(said.contains(says), "{args:?} {said}");
+        assert_eq!(text(&output.stdout), "");
+    }
+}
