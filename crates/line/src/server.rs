@@ -302,6 +302,10 @@ fn document(host: &str) -> String {
             "large_download_url": url(LARGE),
             "small_download_url": url(SMALL),
             "upload_url": url(UPLOAD),
+            // As clients before the draft's version 1 want it.
+            "large_https_download_url": url(LARGE),
+            "small_https_download_url": url(SMALL),
+            "https_upload_url": url(UPLOAD),
         },
     })
     .to_string()
