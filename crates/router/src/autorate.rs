@@ -66,8 +66,10 @@ impl Pilot {
         })
     }
 
-    /// Tells the controller what passed by `at`; what it decides.
-    fn beat(&mut self, at: Duration, view: &mut View) -> std::io::Result<Ways<Decision>> {
+    /// Tells the controller what passed by now; this moment, and what it decides.
+    fn beat(&mut self, view: &mut View) -> std::io::Result<(Duration, Ways<Decision>)> {
+        // Not before anything else that takes time: all ages are counted from here.
+        let at = now();
         let (controller, last) = (&mut self.controller, &mut self.last);
         view.look(&mut |ago, signal| {
             // Its moments never run backwards, whatever happens to the host's clock.
@@ -75,7 +77,7 @@ impl Pilot {
             controller.tell(instant(*last), &signal);
         })?;
         self.last = at.max(self.last);
-        Ok(self.controller.decide(instant(self.last)))
+        Ok((at, self.controller.decide(instant(self.last))))
     }
 }
 

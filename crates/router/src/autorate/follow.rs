@@ -21,6 +21,7 @@ pub fn follow(args: &AutorateArgs, device: &Device) -> Result<(), Refused> {
         down: Limits::of(Way::Down, args.down.as_deref())?,
         up: Limits::of(Way::Up, args.up.as_deref())?,
     };
+    device.index()?;
     let mut host = tc::host(args.dry_run)?;
     let mut followed = Followed::of(&mut host, &args.state, device, args.dry_run)?;
     if args.down.is_some() && followed.set().down.is_none() {
@@ -123,11 +124,9 @@ impl Follower {
     fn run(&mut self, host: &mut Host, followed: &mut Followed) -> Result<(), Refused> {
         while !host.interrupted() {
             std::thread::sleep(BEAT);
-            let at = now();
-            self.look(host, followed, at)?;
-            let decision = self.pilot.beat(at, &mut self.view);
+            self.look(host, followed)?;
             let failed = |error| Refused::failed(&format!("{}: {error}", self.device), "");
-            let decision = decision.map_err(failed)?;
+            let (at, decision) = self.pilot.beat(&mut self.view).map_err(failed)?;
             for way in Way::BOTH {
                 self.change(host, followed, at, way, &decision[way])?;
             }
@@ -136,7 +135,8 @@ impl Follower {
     }
 
     /// Looks whether the set-up is still ours, when it is time.
-    fn look(&mut self, host: &mut Host, followed: &Followed, at: Duration) -> Result<(), Refused> {
+    fn look(&mut self, host: &mut Host, followed: &Followed) -> Result<(), Refused> {
+        let at = now();
         // A socket that fails, or is none, tells nothing: the next look is soon.
         self.changed |= self.hears().unwrap_or(true);
         let since = at.saturating_sub(self.looked);

@@ -70,10 +70,9 @@ struct Observer {
 impl Observer {
     /// Says what the controller decides; whether the device is still there.
     fn beat(&mut self, view: &mut View) -> Result<bool, Refused> {
-        let at = now();
-        let decision = self.pilot.beat(at, view);
-        let decision =
-            decision.map_err(|error| Refused::failed(&format!("{}: {error}", self.device), ""))?;
+        let decided = self.pilot.beat(view);
+        let (at, decision) =
+            decided.map_err(|error| Refused::failed(&format!("{}: {error}", self.device), ""))?;
         for way in Way::BOTH {
             self.say(at, way, decision[way])?;
         }
