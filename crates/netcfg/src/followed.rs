@@ -3,65 +3,14 @@
 use crate::journal::Lock;
 use crate::show::differences;
 use crate::{
-    Change, Command, Device, Error, Host, Journal, RootQdisc, Runner, ShapedRate, Snapshot, Store,
-    plan,
+    Change, Command, Device, Direction, Error, Host, Journal, Rates, RootQdisc, Runner, ShapedRate,
+    Snapshot, Store, plan,
 };
 use core::time::Duration;
-use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// How long another process that is making changes is waited for.
 const PATIENCE: Duration = Duration::from_secs(5);
-
-/// A direction of a device.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
-    /// What it receives.
-    Down,
-    /// What it sends.
-    Up,
-}
-
-impl Direction {
-    /// Both.
-    pub const BOTH: [Direction; 2] = [Direction::Down, Direction::Up];
-
-    /// The device whose queue shapes that direction of `device`.
-    fn shaper(self, device: &Device) -> Device {
-        match self {
-            Direction::Down => device.shaped_ingress(),
-            Direction::Up => device.clone(),
-        }
-    }
-}
-
-/// The rates of both directions; none where nothing is shaped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Rates {
-    /// Of what the device receives.
-    pub down: Option<ShapedRate>,
-    /// Of what it sends.
-    pub up: Option<ShapedRate>,
-}
-
-impl Rates {
-    /// That of `direction`.
-    pub fn of(&self, direction: Direction) -> Option<ShapedRate> {
-        match direction {
-            Direction::Down => self.down,
-            Direction::Up => self.up,
-        }
-    }
-
-    fn with(mut self, direction: Direction, rate: ShapedRate) -> Self {
-        match direction {
-            Direction::Down => self.down = Some(rate),
-            Direction::Up => self.up = Some(rate),
-        }
-        self
-    }
-}
 
 /// The right of one process to change the rates of a device's set-up, for as long as it lives.
 #[derive(Debug)]
