@@ -112,12 +112,14 @@ for discipline in cake fq_codel; do
     [ "$first" = "50000000 20000000 " ] || wrong "at first $first"
     "$analects" autorate --dev v0 --state "$work/state" --dry-run >"$work/out" 2>"$work/err" || wrong "--dry-run"
     grep -q "^tc .* change dev ifb-v0 .*50mbit" "$work/out" || wrong "--dry-run prints nothing"
+    "$analects" tc keep --dev v0 --state "$work/state" >/dev/null 2>"$work/kept" &
+    keeper=$!
     begin --json
     refused 'another .analects autorate' --dev v0
     download
     upload
-    between "$discipline, down, of 8 Mbit/s" "$(last down)" 5000000 9000000
-    between "$discipline, up, of 3 Mbit/s" "$(last up)" 1500000 3500000
+    between "$discipline, down, of 8 Mbit/s" "$(last down)" 5000000 11000000
+    between "$discipline, up, of 3 Mbit/s" "$(last up)" 1500000 4200000
     now=$(shaped $discipline)
     [ "$now" = "$(last down) $(last up) " ] || wrong "it says $(last down) and $(last up), the kernel $now"
     low=$(last down)
@@ -130,8 +132,11 @@ for discipline in cake fq_codel; do
     grep -q 'by .analects autorate. it sends at .*, receives at ' "$work/out" || wrong "tc show does not say it"
     kill -TERM $follower
     wait $follower || wrong "SIGTERM: it failed"
+    kill -TERM $keeper
+    wait $keeper || wrong "tc keep failed"
+    [ ! -s "$work/kept" ] || { cat "$work/kept"; wrong "tc keep takes its changes for another program's"; }
     [ "$(shaped $discipline)" = "$first" ] || wrong "SIGTERM: $(shaped $discipline)"
-    ok "$discipline: down $low of 8 Mbit/s, then more; $(wc -l <"$work/said") changes, put back by SIGTERM"
+    ok "$discipline: down $low of 8 Mbit/s, then more; $(wc -l <"$work/said") changes beside tc keep, put back by SIGTERM"
 
     line 8 3
     begin --json --down 1mbit..6mbit
