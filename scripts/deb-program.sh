@@ -51,7 +51,8 @@ cp target/completions/analects.fish "$share/fish/vendor_completions.d/analects.f
 cp -R scenarios/*.toml scenarios/inputs "$share/doc/analects/examples/"
 mkdir -p "$root/usr/lib/systemd/system"
 install -m 644 packaging/systemd/analects-tc@.service packaging/systemd/analects-pace.service \
-    packaging/systemd/analects-gateway.service packaging/systemd/analects-probe.service "$root/usr/lib/systemd/system/"
+    packaging/systemd/analects-gateway.service packaging/systemd/analects-probe.service \
+    packaging/systemd/analects-autorate@.service "$root/usr/lib/systemd/system/"
 cp packaging/systemd/options.example "$share/doc/analects/examples/analects-tc-options"
 cp packaging/ifupdown/analects-tc "$share/doc/analects/examples/analects-tc-ifupdown"
 cat >"$share/doc/analects/copyright" <<'END'

@@ -227,6 +227,8 @@ program() { # KERNEL
         --file "$results/program:/job" \
         --file "$results/plugins:/usr/lib/x86_64-linux-gnu/tc" -- \
         sh two-level-in-guest.sh ./analects sch_mencius.ko
+    check "$1" autorate --file kernel/test/autorate-in-guest.sh --file "$results/program:/job" -- \
+        sh autorate-in-guest.sh ./analects
     check "$1" ages --file kernel/test/ages-in-guest.sh --file "$results/programs/flows" -- sh ages-in-guest.sh ./flows
     unpack "$1"
     check "$1" pace --file kernel/test/pace-in-guest.sh --file "$results/program:/job" \

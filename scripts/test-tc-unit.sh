@@ -19,13 +19,14 @@ passed() {
 }
 
 unit=packaging/systemd/analects-tc@.service
+rates=packaging/systemd/analects-autorate@.service
 hook=packaging/ifupdown/analects-tc
 
-# What systemd says of the unit in the file $1; $2 is the program.
+# What systemd says of the unit in the file $1, as the one of $3; $2 is the program.
 verified() {
     mkdir -p "$work/verify"
-    sed "s|^\(Exec[A-Za-z]*=\)analects |\1$2 |" "$1" >"$work/verify/analects-tc@.service"
-    systemd-analyze verify --man=no --recursive-errors=no "$work/verify/analects-tc@wan.service" \
+    sed "s|^\(Exec[A-Za-z]*=\)analects |\1$2 |" "$1" >"$work/verify/analects-$3@.service"
+    systemd-analyze verify --man=no --recursive-errors=no "$work/verify/analects-$3@wan.service" \
         >"$work/out" 2>"$work/err" && [ ! -s "$work/err" ]
 }
 verify() {
@@ -34,10 +35,11 @@ verify() {
         skipped "the unit was not verified: systemd-analyze is older than 250"
         return
     fi
-    verified $unit "$analects" || fail "systemd-analyze verify $unit"
+    verified $unit "$analects" tc || fail "systemd-analyze verify $unit"
+    verified $rates "$analects" autorate || fail "systemd-analyze verify $rates"
     sed 's/^Type=/Tipe=/' $unit >"$work/wrong"
-    if verified "$work/wrong" "$analects"; then fail "systemd-analyze verify sees no mistake"; fi
-    passed "systemd finds no fault with the unit"
+    if verified "$work/wrong" "$analects" tc; then fail "systemd-analyze verify sees no mistake"; fi
+    passed "systemd finds no fault with the units"
 }
 # The names of units have a hyphen escaped; a wrong name would wait for a device that never comes.
 enabled() {

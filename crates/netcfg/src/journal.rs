@@ -2,7 +2,7 @@
 
 use crate::error::not_permitted;
 use crate::observe::Snapshot;
-use crate::{Change, Device, Error, Runner, Settings};
+use crate::{Change, Device, Error, Rates, Runner, Settings};
 use core::time::Duration;
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
@@ -39,6 +39,9 @@ pub struct Journal {
     /// How often it was put back after other programs had taken something away.
     #[serde(default)]
     pub restored: u64,
+    /// The rates that stand in place of those of the settings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub followed: Option<Rates>,
     /// Whether all changes were made; otherwise the last one may not have been.
     pub complete: bool,
     /// The changes, in order.
@@ -54,6 +57,7 @@ impl Journal {
             index: now.of(device).and_then(|observed| observed.index),
             settings: settings.clone(),
             restored: 0,
+            followed: None,
             complete: false,
             changes: Vec::new(),
         }

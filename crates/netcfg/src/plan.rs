@@ -290,7 +290,8 @@ impl Shaper {
     }
 }
 
-fn class(rate: ShapedRate, overhead: Option<Overhead>, ethernet: bool) -> Class {
+/// A class of that rate.
+pub(crate) fn class(rate: ShapedRate, overhead: Option<Overhead>, ethernet: bool) -> Class {
     let told = overhead.map(|overhead| overhead.for_class(rate.get(), ethernet));
     Class {
         rate: told.map_or(rate.get(), |told| told.rate).as_bits(),

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate};
 
 /// The rate of a shaper.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "u64", into = "u64")]
 pub struct ShapedRate(Rate);
 
@@ -20,6 +20,11 @@ const FASTEST: Rate = Rate::from_bits(100_000_000_000);
 pub struct BadRate(Rate);
 
 impl ShapedRate {
+    /// The least.
+    pub const SLOWEST: Self = ShapedRate(SLOWEST);
+    /// The greatest.
+    pub const FASTEST: Self = ShapedRate(FASTEST);
+
     /// The rate.
     pub fn get(self) -> Rate {
         self.0
@@ -143,6 +148,19 @@ impl RootQdisc {
             } => "a2:",
             _ => "a1:",
         }
+    }
+
+    /// Gives it another rate where it is the root of `device`, and nothing if it is not; none if it does not
+    /// shape itself.
+    pub fn change_rate(&self, device: &Device, rate: ShapedRate) -> Option<Command> {
+        let (kind, handle) = (self.kind(), self.handle());
+        let rate = tc::rate(rate.get());
+        let itself = matches!(self, RootQdisc::Cake { rate: Some(_), .. });
+        itself.then(|| {
+            Command::tc(&format!(
+                "qdisc change dev {device} root handle {handle} {kind} bandwidth {rate}"
+            ))
+        })
     }
 
     /// Makes it the root of `device`.

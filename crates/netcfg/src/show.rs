@@ -4,8 +4,8 @@ use crate::look::look;
 use crate::observe::{Observed, Snapshot, is_gone, objects};
 use crate::shaper::INNER;
 use crate::{
-    AgeTable, Change, Command, Device, Error, Journal, Netfilter, Place, Runner, Settings, Store,
-    recognized,
+    AgeTable, Change, Command, Device, Error, Journal, Netfilter, Place, Rates, RootQdisc, Runner,
+    Settings, Store, recognized,
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -18,6 +18,9 @@ pub struct Status {
     pub device: Device,
     /// The user's settings; none if the journal is lost, and the set-up is known by its handles.
     pub settings: Option<Settings>,
+    /// The rates that stand in place of those of the settings, if `autorate` changes them or did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub followed: Option<Rates>,
     /// Whether all of it was done; otherwise it was interrupted.
     pub complete: bool,
     /// How often it was put back after other programs had taken something away.
@@ -91,6 +94,7 @@ pub fn status(
         differences: differences(&journal, &now),
         levels: levels(&journal, &queues),
         settings: Some(journal.settings),
+        followed: journal.followed,
         restored: journal.restored,
         complete: journal.complete,
         queues,
@@ -107,6 +111,7 @@ fn without_journal(runner: &mut dyn Runner, device: &Device) -> Result<Option<St
     Ok(Some(Status {
         device: device.clone(),
         settings: None,
+        followed: None,
         restored: 0,
         complete: true,
         differences: Vec::new(),
@@ -233,12 +238,10 @@ fn difference(change: &Change, now: &Snapshot) -> Option<String> {
         Change::Root { device, root, .. } => {
             let observed = of(device);
             let found = observed.root();
-            let found = found.map(|qdisc| (qdisc.kind.as_str(), qdisc.handle.as_str()));
-            changed(
-                &format!("the root of {device}"),
-                (root.kind(), root.handle()),
-                found,
-            )
+            let name = found.map(|qdisc| (qdisc.kind.as_str(), qdisc.handle.as_str()));
+            let ours = (root.kind(), root.handle());
+            changed(&format!("the root of {device}"), ours, name)
+                .or_else(|| bandwidth_difference(device, root, &found?.fields))
         }
         Change::Class { device, class, .. } => rate_difference(device, class.rate, &of(device)),
         Change::Prio { device } => {
@@ -294,6 +297,27 @@ fn ages_difference(device: &Device, table: AgeTable, now: &Snapshot) -> Option<S
         Some(None) => Some(format!("the table of ages of {device} has no threshold")),
         None => Some(format!("the table of ages of {device} is gone")),
     }
+}
+
+/// tc prints the bandwidth of cake in bytes a second.
+fn bandwidth_difference(
+    device: &Device,
+    root: &RootQdisc,
+    fields: &Map<String, Value>,
+) -> Option<String> {
+    let RootQdisc::Cake {
+        rate: Some(rate), ..
+    } = root
+    else {
+        return None;
+    };
+    let ours = rate.get();
+    let found = fields.get("options")?.get("bandwidth")?.as_u64()?;
+    // Older ones cut it to 32 bits.
+    let cut = ours.as_bits() / 8 > u64::from(u32::MAX);
+    let found = Rate::from_bits(found.saturating_mul(8));
+    let differs = !cut && found.as_bits().abs_diff(ours.as_bits()) >= 8;
+    differs.then(|| format!("the rate of {device} is {found}, not {ours}"))
 }
 
 /// tc prints a rate with four or five digits.

@@ -1,76 +1,34 @@
 //! `analects autorate`: the rates that a line's shaper should have, by what passes.
 
 mod eyes;
+mod follow;
 mod headers;
+mod limits;
+mod observe;
+mod standing;
+mod view;
 
-use crate::cli::AutorateArgs;
+use crate::cli::{AutorateArgs, Favoured};
 use crate::tc;
-use autorate::{Controller, Decision, Registry, Signal, Way, Ways};
-use command::{Refused, print};
-use eyes::{Eyes, Seen};
-use netcfg::{Device, Host, Runner};
+use autorate::{Controller, Decision, Registry, Way, Ways};
+use command::Refused;
+use netcfg::Rates;
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::json;
 use std::time::Duration;
-use units::{Choice, Instant};
+use units::{Choice, Instant, Rate};
+use view::View;
 
 /// How often packets are looked at and the controller is asked.
 const BEAT: Duration = Duration::from_millis(5);
-/// How often a change is said at most.
-const SAY: Duration = Duration::from_secs(1);
-/// How often the device is looked for.
-const AGAIN: Duration = Duration::from_millis(500);
-/// A rate closer to the last than this part of it is the same.
-const STEP: u64 = 100;
 
-/// Observes until a signal comes.
+/// Follows a line, or only looks at it, until a signal comes.
 pub fn run(args: &AutorateArgs) -> Result<(), Refused> {
     let device = tc::device(&args.dev)?;
-    let controller: Choice = format!("drain,favour={}", args.favour)
-        .parse()
-        .map_err(|refusal| Refused::because(refusal, "write --favour calls, both or downloads"))?;
-    let build = || {
-        let built = Registry::builtin().build(&controller);
-        built
-            .map_err(|refusal| Refused::because(refusal, "write --favour calls, both or downloads"))
-    };
-    let mut observer = Observer {
-        controller: build()?,
-        last: Duration::ZERO,
-        looked_for: now(),
-        said: Ways::default(),
-        json: args.json,
-        device: device.clone(),
-    };
-    let host = tc::host(false)?;
-    let mut eyes = Eyes::of(&device)?;
-    eprintln!("{device}: only looking; nothing is changed");
-    while !host.interrupted() {
-        std::thread::sleep(BEAT);
-        if observer.beat(&mut eyes)? {
-            continue;
-        }
-        eprintln!("{device} is not there; looking for it");
-        match returned(&host, &device)? {
-            Some(again) => eyes = again,
-            None => return Ok(()),
-        }
-        // It may be another line by now.
-        observer.controller = build()?;
-        eprintln!("{device} is there again; nothing is known of its line yet");
+    match args.observe {
+        true => observe::observe(args, &device),
+        false => follow::follow(args, &device),
     }
-    Ok(())
-}
-
-/// Looks for a device that went away; none if a signal came first.
-fn returned(host: &Host, device: &Device) -> Result<Option<Eyes>, Refused> {
-    while !host.interrupted() {
-        std::thread::sleep(AGAIN);
-        if device.index().is_ok() {
-            return Eyes::of(device).map(Some);
-        }
-    }
-    Ok(None)
 }
 
 /// The time since the machine started, its sleep included: the far ends' clocks go on meanwhile.
@@ -83,73 +41,61 @@ fn instant(at: Duration) -> Instant {
     Instant::ZERO + units::Duration::from_nanos(nanos)
 }
 
-/// A controller, and what was said of it.
-struct Observer {
+/// A controller that is told what passes.
+struct Pilot {
     controller: Box<dyn Controller>,
-    /// When the device was last looked for.
-    looked_for: Duration,
     /// The last moment that it was told of.
     last: Duration,
-    said: Ways<Option<(Duration, Decision)>>,
-    json: bool,
-    device: Device,
 }
 
-impl Observer {
-    /// Tells the controller what passed, and says what it decides; whether the device is still there.
-    fn beat(&mut self, eyes: &mut Eyes) -> Result<bool, Refused> {
+impl Pilot {
+    /// One that spares what is favoured, and begins with the rates `first`.
+    fn new(favour: Favoured, first: Rates) -> Result<Self, Refused> {
+        let mut choice = Choice::plain("drain");
+        let favour = ("favour".to_owned(), favour.word().to_owned());
+        let starts = [("start_down", first.down), ("start_up", first.up)];
+        let starts = starts
+            .into_iter()
+            .filter_map(|(key, rate)| Some((key.to_owned(), netcfg::tc::rate(rate?.get()))));
+        choice.settings = starts.chain([favour]).collect();
+        let controller = Registry::builtin().build(&choice);
+        let controller = controller.map_err(|refusal| Refused::because(refusal, "report this"))?;
+        Ok(Pilot {
+            controller,
+            last: Duration::ZERO,
+        })
+    }
+
+    /// Tells the controller what passed by now; this moment, and what it decides.
+    fn beat(&mut self, view: &mut View) -> std::io::Result<(Duration, Ways<Decision>)> {
+        // Not before anything else that takes time: all ages are counted from here.
         let at = now();
         let (controller, last) = (&mut self.controller, &mut self.last);
-        let looked = eyes.look(&mut |seen| {
+        view.look(&mut |ago, signal| {
             // Its moments never run backwards, whatever happens to the host's clock.
-            *last = at.saturating_sub(seen.ago).max(*last);
-            tell(controller.as_mut(), instant(*last), &seen);
-        });
-        looked.map_err(|error| Refused::failed(&format!("{}: {error}", self.device), ""))?;
+            *last = at.saturating_sub(ago).max(*last);
+            controller.tell(instant(*last), &signal);
+        })?;
         self.last = at.max(self.last);
-        let decision = self.controller.decide(instant(self.last));
-        for way in Way::BOTH {
-            self.say(at, way, decision[way])?;
-        }
-        if at.saturating_sub(self.looked_for) < AGAIN {
-            return Ok(true);
-        }
-        self.looked_for = at;
-        Ok(eyes.see_it())
-    }
-
-    fn say(&mut self, at: Duration, way: Way, decision: Decision) -> Result<(), Refused> {
-        if let Some((when, last)) = self.said[way] {
-            let moved = last.rate.as_bits().abs_diff(decision.rate.as_bits()) * STEP;
-            let same = moved <= last.rate.as_bits() && last.why.name() == decision.why.name();
-            if same || at.saturating_sub(when) < SAY {
-                return Ok(());
-            }
-        }
-        self.said[way] = Some((at, decision));
-        let Decision { rate, why, told } = decision;
-        if !self.json {
-            let device = &self.device;
-            return print(&format!("{device} {way}: {rate}, {why} (by {told})\n"));
-        }
-        let line = json!({
-            "time_s": at.as_secs_f64(),
-            "device": self.device,
-            "way": way.to_string(),
-            "rate_bps": rate.as_bits(),
-            "reason": why.name(),
-            "why": why.to_string(),
-            "told_by": told.to_string(),
-        });
-        print(&format!("{line}\n"))
+        Ok((at, self.controller.decide(instant(self.last))))
     }
 }
 
-/// Tells a controller of a packet. What comes is not held here, so it is past the shaper as well.
-fn tell(controller: &mut dyn Controller, when: Instant, seen: &Seen) {
-    if seen.leaves {
-        return controller.tell(when, &Signal::Shaped(Way::Up, seen.packet));
-    }
-    controller.tell(when, &Signal::Came(seen.packet));
-    controller.tell(when, &Signal::Shaped(Way::Down, seen.packet));
+/// A decision as a JSON object. `rate` is what it comes to.
+fn object(
+    device: &netcfg::Device,
+    at: Duration,
+    way: Way,
+    decision: &Decision,
+    rate: Rate,
+) -> serde_json::Value {
+    json!({
+        "time_s": at.as_secs_f64(),
+        "device": device,
+        "way": way.to_string(),
+        "rate_bps": rate.as_bits(),
+        "reason": decision.why.name(),
+        "why": decision.why.to_string(),
+        "told_by": decision.told.to_string(),
+    })
 }

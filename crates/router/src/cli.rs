@@ -7,7 +7,7 @@ mod pace;
 mod probe;
 mod tc;
 
-pub use autorate::AutorateArgs;
+pub use autorate::{AutorateArgs, Favoured};
 use clap::Subcommand;
 pub use doctor::{DoctorArgs, Examined};
 pub use gateway::{ChangeArgs, GatewayArgs, Running};
@@ -32,8 +32,8 @@ pub enum Command {
         #[command(subcommand)]
         command: TcCommand,
     },
-    /// Say at which rates a shaper should stand before a line that changes, by the packets that pass a device: their
-    /// headers only. Runs until it is interrupted; needs root.
+    /// Follow a line that changes: give the shaper of `tc apply` the rates that the line carries, or only say them, by
+    /// the packets that pass the device: their headers only. Runs until it is interrupted; needs root.
     Autorate(AutorateArgs),
     /// Find what manages the queue of the path to a host that runs `analects probe serve`: fair queuing,
     /// a shared FIFO, or an AQM; and what that means for a call.

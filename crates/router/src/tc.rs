@@ -194,6 +194,9 @@ fn described(status: &netcfg::Status) -> String {
     for difference in &status.differences {
         text += &format!("  {}\n", scenario::printable(difference, 200));
     }
+    if let Some(rates) = status.followed {
+        text += &changed(rates);
+    }
     if status.restored > 0 {
         let times = status.restored;
         text += &format!(
@@ -238,6 +241,16 @@ fn applied(device: &Device, settings: &Settings) -> String {
     }
     text += "\n";
     text
+}
+
+/// The rates that stand in place of those applied.
+fn changed(rates: netcfg::Rates) -> String {
+    let each = [("sends", rates.up), ("receives", rates.down)];
+    let each = each
+        .into_iter()
+        .filter_map(|(verb, rate)| Some(format!("{verb} at {}", rate?)));
+    let each: Vec<String> = each.collect();
+    format!("  by `analects autorate` it {} now\n", each.join(", "))
 }
 
 /// A counter; one that tc does not print is a dash.

@@ -33,8 +33,10 @@ units::params! {
         /// What to spare where both cannot be: `calls`, `both` or `downloads`. The rate stays below what
         /// the line carries for nine tenths, three quarters or half of the time.
         favour: Favour = "both", source "ours";
-        /// Rate in both directions until something is known.
-        start: Rate = "10mbit", range "10kbit".."1000gbit", source "ours";
+        /// Rate towards the home until something is known.
+        start_down: Rate = "10mbit", range "10kbit".."1000gbit", source "ours";
+        /// Rate away from the home until something is known.
+        start_up: Rate = "10mbit", range "10kbit".."1000gbit", source "ours";
     }
 }
 
@@ -74,11 +76,11 @@ struct Drain {
 
 impl Drain {
     fn new(params: &DrainParams) -> Self {
-        let follower = || Follower::new(params.favour, params.start);
+        let follower = |start| Follower::new(params.favour, start);
         Drain {
             ways: Ways {
-                down: follower(),
-                up: follower(),
+                down: follower(params.start_down),
+                up: follower(params.start_up),
             },
             senders: Clocks::new(Sense::Came),
             receivers: Clocks::new(Sense::Went),

@@ -6,13 +6,13 @@ use crate::undo::{all_settings, eth0};
 use netcfg::{Error, Found, Runner, Settings, Store, Upkeep, apply, clear, prepare, status};
 
 /// What another program takes away; whether there was anything of the kind.
-type Other = fn(&mut Model) -> bool;
+pub type Other = fn(&mut Model) -> bool;
 
 fn eth(model: &mut Model) -> &mut Link {
     model.links.get_mut("eth0").unwrap()
 }
 
-const OTHERS: [(&str, Other); 8] = [
+pub const OTHERS: [(&str, Other); 8] = [
     ("tc qdisc del root", |model| {
         let link = eth(model);
         (link.root, link.class) = (None, None);
@@ -73,7 +73,7 @@ const OTHERS: [(&str, Other); 8] = [
     }),
 ];
 
-fn applied(folder: &Folder, settings: &Settings) -> Model {
+pub fn applied(folder: &Folder, settings: &Settings) -> Model {
     let up = Link {
         up: true,
         ..Link::default()

@@ -1,5 +1,6 @@
-//! Changes of a modelled host, undone, failing and interrupted.
+//! Changes of a modelled host, undone, failing and interrupted, and followed rates.
 
+mod followed;
 mod hostile;
 mod keep;
 mod lost;

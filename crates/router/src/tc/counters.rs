@@ -149,6 +149,7 @@ mod tests {
                 threshold: None,
             }),
             restored: 3,
+            followed: None,
             complete: true,
             differences: Vec::new(),
             queues: vec![

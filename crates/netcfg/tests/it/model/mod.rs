@@ -234,6 +234,22 @@ impl Model {
                 kind,
                 rest @ ..,
             ] => self.link(name)?.replace_leaf(parent, handle, kind, rest),
+            [
+                "qdisc",
+                "change",
+                "dev",
+                name,
+                "root",
+                "handle",
+                handle,
+                kind,
+                rest @ ..,
+            ] => {
+                let link = self.link(name)?;
+                let same = |root: &&Queue| root.handle == *handle && root.kind == *kind;
+                link.root.as_ref().filter(same).ok_or("No such file")?;
+                link.replace_root(handle, kind, rest)
+            }
             ["qdisc", "del", "dev", name, "root"] => {
                 let link = self.link(name)?;
                 link.root
