@@ -258,6 +258,33 @@ case $options in *--down*)
 esac
 passed "a long name has its ifb device, each limit is stated, and a direction goes alone"
 
+# On trial: a word lets it stay; without one, what stood comes back.
+rate_is() {
+    tc class show dev v0 | grep -q "rate $1 " || fail "$2: found $(tc class show dev v0), expected $1"
+}
+"$analects" tc apply --dev v0 --rate 9mbit -d pfifo --confirm 5s </dev/null >"$work/out" 2>"$work/err" &&
+    fail "a set-up that nobody confirmed stays"
+grep -q 'was not confirmed, and is undone' "$work/err" || fail "an undone trial is not told of"
+unchanged "never confirmed"
+echo yes | "$analects" tc apply --dev v0 --rate 9mbit -d pfifo --confirm 60s >"$work/out" 2>"$work/err" ||
+    fail "a confirmed set-up"
+rate_is 9Mbit "confirmed"
+"$analects" tc apply --dev v0 --rate 5mbit -d pfifo --confirm 60s </dev/null >"$work/out" 2>"$work/err" &
+trial=$!
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+    grep -q 'on trial' "$work/err" && break
+    sleep 0.5
+done
+rate_is 5Mbit "on trial"
+kill -HUP $trial
+wait $trial && fail "a trial whose terminal went stays"
+rate_is 9Mbit "after a trial whose terminal went"
+"$analects" tc apply --dev v0 --rate 5mbit -d pfifo --confirm 1s >"$work/out" 2>"$work/err" && fail "a second"
+rate_is 9Mbit "after a wrong time"
+"$analects" tc clear --dev v0 >"$work/out" 2>"$work/err" || fail "clear after a trial"
+unchanged "tried"
+passed "a set-up on trial stays if it is confirmed, and what stood comes back if not"
+
 systemd ExecStartPre || fail "start"
 restart
 come

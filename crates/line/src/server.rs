@@ -31,10 +31,10 @@ const SMALL: &str = "/small";
 const UPLOAD: &str = "/upload";
 /// Handshakes and heads of requests that take longer belong to nobody who measures.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Connections of one client at once: sixteen with load, and requests beside them.
-const CONNECTIONS: usize = 128;
+/// Connections of one client at once: sixteen with load, and those of requests beside them, which some clients keep.
+const CONNECTIONS: usize = 512;
 /// Connections of all clients at once.
-const CONNECTIONS_IN_ALL: usize = 512;
+const CONNECTIONS_IN_ALL: usize = 1024;
 /// Connections that wait to be taken.
 const BACKLOG: i32 = 128;
 /// Requests of a connection at once.

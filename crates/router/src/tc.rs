@@ -1,5 +1,6 @@
 //! `analects tc`: a shaper with a discipline on a device of this host, and back.
 
+mod confirm;
 mod counters;
 mod flows;
 mod keep;
@@ -15,6 +16,9 @@ use netcfg::{
 };
 use std::path::Path;
 use units::{Bytes, Choice, Duration, Rate, Refusal};
+
+/// Seconds that a set-up may be on trial.
+const TRIAL: core::ops::RangeInclusive<u64> = 5..=3600;
 
 type Result<T> = core::result::Result<T, Refused>;
 
@@ -32,8 +36,14 @@ fn apply(args: &TcApply) -> Result<()> {
     let device = device(&args.dev)?;
     let mut settings = settings(args)?;
     let rules = rules(args)?;
+    let trial = trial(args)?.filter(|_| !args.dry_run);
     let mut host = host(args.dry_run)?;
-    apply_once(args, &mut host, &device, &settings)?;
+    let before = Store::look(&args.state).load(&device)?;
+    apply_settings(args, &mut host, &device, &settings)?;
+    if let Some(span) = trial {
+        let before = before.as_ref().map(|journal| &journal.settings);
+        confirm::confirm(args, &host, &device, before, span)?;
+    }
     let (Some(rules), Some(first)) = (rules, settings.threshold) else {
         return Ok(());
     };
@@ -43,7 +53,7 @@ fn apply(args: &TcApply) -> Result<()> {
     let change = &mut |host: &mut Host, threshold| {
         if stands(args, &device, &settings)? {
             settings.threshold = Some(threshold);
-            apply_once(args, host, &device, &settings)?;
+            apply_settings(args, host, &device, &settings)?;
             return Ok(ControlFlow::Continue(()));
         }
         eprintln!("{device}: another program changed or cleared the setup; it is left as it is");
@@ -52,13 +62,29 @@ fn apply(args: &TcApply) -> Result<()> {
     watch::follow(&mut host, &device, &rules, first, change)
 }
 
+/// How long a set-up is on trial, if it is.
+fn trial(args: &TcApply) -> Result<Option<std::time::Duration>> {
+    let Some(text) = &args.confirm else {
+        return Ok(None);
+    };
+    let help = "write 5s to 3600s, such as 300s";
+    let span: Duration = text
+        .parse()
+        .map_err(|error| refused("--confirm", &error, help))?;
+    let span = std::time::Duration::from_nanos(span.as_nanos());
+    match TRIAL.contains(&span.as_secs()) {
+        true => Ok(Some(span)),
+        false => Err(Refused::new(&format!("--confirm: found {text}"), help)),
+    }
+}
+
 /// Whether the applied settings are still those asked for.
 fn stands(args: &TcApply, device: &Device, settings: &Settings) -> Result<bool> {
     let journal = Store::look(&args.state).load(device)?;
     Ok(journal.is_some_and(|journal| journal.complete && journal.settings == *settings))
 }
 
-fn apply_once(args: &TcApply, host: &mut Host, device: &Device, settings: &Settings) -> Result<()> {
+fn apply_settings(args: &TcApply, host: &mut Host, device: &Device, settings: &Settings) -> Result<()> {
     let store = store(&args.state, args.dry_run, host)?;
     let (replace, assume) = (args.replace, args.dry_run);
     let prepared = netcfg::prepare(host, &store, device, settings, replace, assume)?;
@@ -107,17 +133,31 @@ fn clear(args: &TcClear) -> Result<()> {
 }
 
 fn clear_one(args: &TcClear, host: &mut Host, device: &Device) -> Result<()> {
-    let nothing = || eprintln!("nothing is applied to {device}");
-    if netcfg::undoing(host, &Store::look(&args.state), device)?.is_none() {
-        nothing();
+    if !args.dry_run {
+        return clear_device(&args.state, host, device);
+    }
+    undone(host, &Store::look(&args.state), device)?;
+    Ok(())
+}
+
+/// Prints what undoes a set-up; whether there is one.
+fn undone(host: &mut Host, store: &Store, device: &Device) -> Result<bool> {
+    let commands = netcfg::undoing(host, store, device)?;
+    match &commands {
+        Some(commands) => print(&lines(commands))?,
+        None => eprintln!("nothing is applied to {device}"),
+    }
+    Ok(commands.is_some())
+}
+
+fn clear_device(state: &Path, host: &mut Host, device: &Device) -> Result<()> {
+    // Without a set-up no folder is made.
+    if netcfg::undoing(host, &Store::look(state), device)?.is_none() {
+        eprintln!("nothing is applied to {device}");
         return Ok(());
     }
-    let store = store(&args.state, args.dry_run, host)?;
-    match netcfg::undoing(host, &store, device)? {
-        Some(commands) => print(&lines(&commands))?,
-        None => nothing(),
-    }
-    if !args.dry_run {
+    let store = store(state, false, host)?;
+    if undone(host, &store, device)? {
         netcfg::clear(host, &store, device)?;
     }
     Ok(())

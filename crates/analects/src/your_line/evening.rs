@@ -154,7 +154,7 @@ pub fn commands(found: &Measured) -> String {
         .collect();
     let mut text = format!(
         "\nThe shaper's rates are {}. With mencius, where LINE is the device towards the line and HOME that of your \
-         computers:\n  a Linux router:                sudo analects tc apply --dev LINE {}\n  one that takes no \
+         computers:\n  a Linux router:                sudo analects tc apply --dev LINE {} --confirm 5m\n  one that takes no \
          module:     sudo analects gateway --in HOME --out LINE {}\n",
         rates.join(" "),
         rates.join(" "),
@@ -166,5 +166,5 @@ pub fn commands(found: &Measured) -> String {
             kbit(shaped_mbit(Way::Down, down))
         );
     }
-    text + "Each takes --dry-run. Then measure again.\n"
+    text + "Each takes --dry-run. With --confirm, `yes` and Enter let it stay. Then measure again.\n"
 }

@@ -113,6 +113,10 @@ pub struct TcApply {
     /// Replace the device's queue discipline even if it cannot be restored exactly; it is then lost.
     #[arg(long)]
     pub replace: bool,
+    /// Try it for so long, from 5s to 1h: unless `yes` and Enter are typed in time, it is undone, as it is if the
+    /// terminal goes, so that a mistake over SSH locks nobody out.
+    #[arg(long, value_name = "TIME", conflicts_with = "watch")]
+    pub confirm: Option<String>,
     /// Only print the commands. A device that does not exist is taken for an ordinary one.
     #[arg(long)]
     pub dry_run: bool,
