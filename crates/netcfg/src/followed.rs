@@ -85,10 +85,7 @@ impl Followed {
 
     /// The rates of the settings.
     pub fn set(&self) -> Rates {
-        Rates {
-            down: self.journal.settings.ingress,
-            up: self.journal.settings.rate,
-        }
+        self.journal.settings.rates()
     }
 
     /// The rates that stand.

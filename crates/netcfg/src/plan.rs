@@ -2,8 +2,8 @@
 
 use crate::observe::{Observed, Snapshot};
 use crate::{
-    AgeTable, Before, Change, Class, Device, Discipline, Error, Leaf, Overhead, Place, RootQdisc,
-    ShapedRate, Slot, Split, Threshold,
+    AgeTable, Before, Change, Class, Device, Discipline, Error, Leaf, Overhead, Place, Rates,
+    RootQdisc, ShapedRate, Slot, Split, Threshold,
 };
 use qdisc::Home;
 use serde::{Deserialize, Serialize};
@@ -30,6 +30,14 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// The rates of both directions.
+    pub fn rates(&self) -> Rates {
+        Rates {
+            down: self.ingress,
+            up: self.rate,
+        }
+    }
+
     /// The discipline of what the device receives, or of what it sends.
     fn discipline(&self, ingress: bool) -> &Discipline {
         let received = self.received.as_ref().filter(|_| ingress);

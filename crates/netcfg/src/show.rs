@@ -33,6 +33,14 @@ pub struct Status {
     pub levels: Vec<Level>,
 }
 
+impl Status {
+    /// The rates that stand; none where nothing is shaped, or the journal is lost.
+    pub fn rates(&self) -> Rates {
+        let set = self.settings.as_ref().map(Settings::rates);
+        self.followed.or(set).unwrap_or_default()
+    }
+}
+
 /// A level and its counters; those that its queue does not count are none.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Level {
@@ -299,7 +307,7 @@ fn ages_difference(device: &Device, table: AgeTable, now: &Snapshot) -> Option<S
     }
 }
 
-/// tc prints the bandwidth of cake in bytes a second.
+/// tc prints the bandwidth of cake in bytes a second, or a word.
 fn bandwidth_difference(
     device: &Device,
     root: &RootQdisc,
@@ -312,10 +320,13 @@ fn bandwidth_difference(
         return None;
     };
     let ours = rate.get();
-    let found = fields.get("options")?.get("bandwidth")?.as_u64()?;
+    let found = fields.get("options")?.get("bandwidth")?;
+    if found.as_str() == Some("unlimited") {
+        return Some(format!("{device} is not shaped any more, to {ours}"));
+    }
     // Older ones cut it to 32 bits.
     let cut = ours.as_bits() / 8 > u64::from(u32::MAX);
-    let found = Rate::from_bits(found.saturating_mul(8));
+    let found = Rate::from_bits(found.as_u64()?.saturating_mul(8));
     let differs = !cut && found.as_bits().abs_diff(ours.as_bits()) >= 8;
     differs.then(|| format!("the rate of {device} is {found}, not {ours}"))
 }

@@ -92,6 +92,27 @@ fn the_commands() {
     assert_eq!(of(6), cake);
 }
 
+/// tc prints it in bytes a second.
+#[test]
+fn another_bandwidth_of_cake_is_a_difference() {
+    let folder = Folder::new("followed-bandwidth");
+    let mut model = applied(&folder, &all_settings()[5]);
+    let mut differences = |bytes: &str| {
+        let root = model.links.get_mut("eth0").unwrap().root.as_mut().unwrap();
+        root.options
+            .insert("bandwidth".to_owned(), bytes.to_owned());
+        let status = status(&mut model, &Store::look(&folder.0), &eth0());
+        status.unwrap().unwrap().differences
+    };
+    assert_eq!(differences("1125000"), [""; 0]);
+    assert_eq!(
+        differences("875000"),
+        ["the rate of eth0 is 7mbit, not 9mbit"]
+    );
+    let unlimited = differences("unlimited");
+    assert_eq!(unlimited, ["eth0 is not shaped any more, to 9mbit"]);
+}
+
 #[test]
 fn what_is_refused() {
     let folder = Folder::new("followed-refused");

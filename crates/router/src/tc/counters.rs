@@ -9,7 +9,7 @@ const PREFIX: &str = "analects_tc";
 type Counted<T> = (Family, fn(&T) -> Option<u64>);
 
 /// What there is of each set-up.
-const OF_SETUPS: [Counted<Status>; 2] = [
+const OF_SETUPS: [Counted<Status>; 4] = [
     (
         gauge(
             "as_applied",
@@ -28,6 +28,17 @@ const OF_SETUPS: [Counted<Status>; 2] = [
             "How often it was put back after other programs had taken parts of it away.",
         ),
         |status| Some(status.restored),
+    ),
+    (
+        gauge("sends_bits_per_second", "The rate at which it sends now."),
+        |status| Some(status.rates().up?.into()),
+    ),
+    (
+        gauge(
+            "receives_bits_per_second",
+            "The rate at which it receives now.",
+        ),
+        |status| Some(status.rates().down?.into()),
     ),
 ];
 
@@ -119,7 +130,7 @@ fn families<T, const N: usize>(counted: &[Counted<T>], all: &[Labelled<'_, T, N>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use netcfg::{Discipline, Settings};
+    use netcfg::{Discipline, Rates, Settings};
 
     fn queue(device: &str, kind: &str, packets: Option<u64>) -> Queue {
         Queue {
@@ -166,6 +177,10 @@ mod tests {
         let changed = Status {
             device: "wan1".parse().unwrap(),
             differences: vec!["another queue".to_owned()],
+            followed: Some(Rates {
+                up: Some(5_000_000.try_into().unwrap()),
+                down: None,
+            }),
             queues: Vec::new(),
             levels: Vec::new(),
             ..status.clone()
@@ -174,6 +189,7 @@ mod tests {
         for line in [
             "analects_tc_as_applied{setup=\"wan0\"} 1",
             "analects_tc_as_applied{setup=\"wan1\"} 0",
+            "analects_tc_sends_bits_per_second{setup=\"wan1\"} 5000000",
             "# TYPE analects_tc_packets_total counter",
             "analects_tc_packets_total{setup=\"wan0\",device=\"wan0\",kind=\"htb\",handle=\"a1:\"} 7",
             "analects_tc_level_packets_total{setup=\"wan0\",level=\"young\"} 5",
@@ -181,6 +197,7 @@ mod tests {
             assert!(text.lines().any(|found| found == line), "{line}: {text}");
         }
         assert!(!text.contains("overlimits"), "{text}");
+        assert!(!text.contains("receives"), "{text}");
         assert_eq!(text.matches("analects_tc_packets_total{").count(), 1);
     }
 }
