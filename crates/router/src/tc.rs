@@ -84,7 +84,12 @@ fn stands(args: &TcApply, device: &Device, settings: &Settings) -> Result<bool> 
     Ok(journal.is_some_and(|journal| journal.complete && journal.settings == *settings))
 }
 
-fn apply_settings(args: &TcApply, host: &mut Host, device: &Device, settings: &Settings) -> Result<()> {
+fn apply_settings(
+    args: &TcApply,
+    host: &mut Host,
+    device: &Device,
+    settings: &Settings,
+) -> Result<()> {
     let store = store(&args.state, args.dry_run, host)?;
     let (replace, assume) = (args.replace, args.dry_run);
     let prepared = netcfg::prepare(host, &store, device, settings, replace, assume)?;

@@ -43,7 +43,10 @@ pub fn confirm(
         None => clear_device(&args.state, &mut host, device)?,
     }
     let message = format!("{device}: it was not confirmed, and is undone");
-    Err(Refused::failed(&message, "apply it without --confirm once it is good"))
+    Err(Refused::failed(
+        &message,
+        "apply it without --confirm once it is good",
+    ))
 }
 
 /// Whether the word came in time.
@@ -60,7 +63,10 @@ fn said(host: &Host, span: Duration) -> bool {
         if poll(&mut ready, Some(&LOOK)).is_ok_and(|ready| ready > 0) {
             let mut line = String::new();
             // Nobody types where there is no more input: the time runs on.
-            ended = stdin.lock().read_line(&mut line).map_or(true, |read| read == 0);
+            ended = stdin
+                .lock()
+                .read_line(&mut line)
+                .map_or(true, |read| read == 0);
             if line.trim() == WORD {
                 return true;
             }
