@@ -20,8 +20,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// An answer is shorter. Bytes.
 const ANSWER: usize = 4096;
 /// Where a `tcp_info` (uapi/linux/tcp.h) has: the size of segments that come, segments that were sent again, bytes
-/// that came in order, segments with data that came, were sent and arrived at the other end, what was sent in them, and segments that came out of
-/// order. Linux has the last since 5.4.
+/// that came in order, segments with data that came, were sent and arrived at the other end, what was sent in them, and segments that came twice there or
+/// out of order here. Linux has the last since 5.4.
 const RCV_MSS: usize = 20;
 const TOTAL_RETRANS: usize = 100;
 const BYTES_RECEIVED: usize = 128;
@@ -29,7 +29,11 @@ const DATA_SEGS_IN: usize = 152;
 const DATA_SEGS_OUT: usize = 156;
 const DELIVERED: usize = 192;
 const BYTES_SENT: usize = 200;
+const DSACK_DUPS: usize = 216;
 const RCV_OOOPACK: usize = 224;
+/// Segments that were sent again, of which the other end has not yet said that it had them: in a queue that grows
+/// quickly TCP takes what waits for lost.
+const LATE: u64 = 2;
 /// Any socket of these addresses (uapi/linux/inet_diag.h, INET_DIAG_NOCOOKIE).
 const NO_COOKIE: [u8; 8] = [0xff; 8];
 
@@ -44,7 +48,7 @@ pub struct Counts {
     pub size: u64,
     /// Bytes of segments with data that arrived at the other end, each as long as the mean of those that were sent.
     pub delivered: u64,
-    /// Whether segments were sent again or came out of order: something was lost.
+    /// Whether segments came out of order, or were sent again and had not arrived before: something was lost.
     pub lost: bool,
 }
 
@@ -123,7 +127,7 @@ fn told(answer: &[u8]) -> Option<Counts> {
                 received: number::<8>(info, BYTES_RECEIVED)?,
                 size: word(RCV_MSS)?,
                 delivered: word(DELIVERED)? * number::<8>(info, BYTES_SENT)? / segments,
-                lost: word(TOTAL_RETRANS)? + word(RCV_OOOPACK)? > 0,
+                lost: word(TOTAL_RETRANS)? > word(DSACK_DUPS)? + LATE || word(RCV_OOOPACK)? > 0,
             })
         }
         _ => None,

@@ -121,8 +121,13 @@ pub struct Loaded {
 impl Loaded {
     /// Times of a kind that ended at `from` ms or later.
     pub fn times(&self, kind: Kind, from: f64) -> Vec<f64> {
-        let of = |sample: &&Sample| sample.kind == kind && sample.at >= from;
-        self.samples.iter().filter(of).map(|s| s.ms).collect()
+        self.of(kind, from).map(|sample| sample.ms).collect()
+    }
+
+    /// Samples of a kind that ended at `from` ms or later.
+    pub fn of(&self, kind: Kind, from: f64) -> impl Iterator<Item = &Sample> {
+        let samples = self.samples.iter();
+        samples.filter(move |sample| sample.kind == kind && sample.at >= from)
     }
 
     fn responsiveness(&self, from: f64) -> Option<Responsiveness> {

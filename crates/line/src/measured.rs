@@ -1,7 +1,7 @@
 //! The result, as numbers and in words.
 
 use crate::course::{slowest, varies};
-use crate::direction::{Kind, Loaded, Way};
+use crate::direction::{Kind, Loaded, Sample, Way};
 use crate::rpm::Responsiveness;
 use probe::report::Management;
 use serde::Serialize;
@@ -16,6 +16,8 @@ const NOISE: f64 = 4.0;
 const AHEAD: f64 = 2.0;
 /// How long TCP waits for an answer to its first packet, in ms.
 const RETRY: f64 = 1e3;
+/// Handshakes within so much time wait about as long, in ms.
+const NEAR: f64 = 1500.0;
 /// A host whose looks come later than this, in ms, is not to be believed.
 const BUSY: f64 = 15.0;
 /// A wait that a call notices, in ms.
@@ -266,7 +268,7 @@ pub(crate) fn direction(loaded: &Loaded, line: &Measured, way: Way) -> Direction
     let end = loaded.course.end();
     let half = end / 2.0;
     let on = waits(&loaded.times(Kind::Loaded, half), line.idle.request_ms);
-    let handshakes = loaded.times(Kind::Tcp, half);
+    let handshakes: Vec<Sample> = loaded.of(Kind::Tcp, half).copied().collect();
     let passed = passed(&handshakes);
     let packets = PACKET / PAYLOAD[usize::from(line.address.is_ipv6())];
     let rate = loaded.course.rate([half, end]).unwrap_or(0.0) * packets / 1e6;
@@ -303,17 +305,18 @@ pub(crate) fn direction(loaded: &Loaded, line: &Measured, way: Way) -> Direction
     }
 }
 
-/// What passed without a loss: a handshake whose first packet is lost takes a second longer (RFC 6298, 2.1), and
-/// tells of no queue, unless all take as long.
-fn passed(times: &[f64]) -> Vec<f64> {
-    let sorted = sorted(times);
-    let median = sorted.get(sorted.len() / 2).copied().unwrap_or(0.0);
-    let most = if median < RETRY / 2.0 {
-        RETRY
-    } else {
-        f64::INFINITY
+/// What passed without a loss: a handshake whose first packet is lost takes a second longer (RFC 6298, 2.1) than
+/// those about it, and tells of no queue.
+fn passed(handshakes: &[Sample]) -> Vec<f64> {
+    let about = |at: f64| {
+        let near = handshakes
+            .iter()
+            .filter(|other| (other.at - at).abs() <= NEAR);
+        let near = sorted(&near.map(|other| other.ms).collect::<Vec<_>>());
+        near[near.len() / 2]
     };
-    sorted.into_iter().filter(|time| *time < most).collect()
+    let waited = |it: &&Sample| it.ms < RETRY || it.ms - about(it.at) < 0.7 * RETRY;
+    handshakes.iter().filter(waited).map(|it| it.ms).collect()
 }
 
 fn sorted(times: &[f64]) -> Vec<f64> {
@@ -349,7 +352,6 @@ fn isolated(beside: Waits, on: Waits, mbit: f64) -> Option<bool> {
 mod tests {
     use super::*;
     use crate::course::Course;
-    use crate::direction::Sample;
 
     fn line() -> Measured {
         let idle = Idle {
@@ -407,6 +409,29 @@ mod tests {
             "{}",
             measured.text()
         );
+    }
+
+    #[test]
+    fn a_lost_handshake_is_no_wait() {
+        let mut loaded = full(125_000, 700.0, 900.0);
+        for step in (0..80).step_by(3) {
+            let at = f64::from(step) * 100.0;
+            let kind = Kind::Tcp;
+            loaded.samples.push(Sample {
+                kind,
+                at,
+                ms: 1700.0,
+            });
+        }
+        let found = direction(&loaded, &line(), Way::Down);
+        assert_eq!(found.beside_ms.unwrap().p95, 680.0);
+        assert!(
+            (found.lost.unwrap() - 0.25).abs() < 0.02,
+            "{:?}",
+            found.lost
+        );
+        let deep = direction(&full(125_000, 1800.0, 1900.0), &line(), Way::Down);
+        assert_eq!(deep.beside_ms.unwrap().median, 1780.0);
     }
 
     #[test]
