@@ -72,7 +72,7 @@ pub struct Direction {
     pub lost: Option<f64>,
     /// How long a request waits on a connection that carries load. A server's own buffers are part of it.
     pub loaded_ms: Option<Waits>,
-    /// What of the buffer was filled, in bytes of IP packets: the 95th percentile of the wait, at the rate.
+    /// What of the buffer was filled, in bytes of IP packets: the longest wait but one, at the rate.
     pub buffer_bytes: Option<u64>,
     /// Whether load was lost: without a loss the buffer was not full, and may be larger.
     pub overflowed: bool,
@@ -288,7 +288,7 @@ pub(crate) fn direction(loaded: &Loaded, line: &Measured, way: Way) -> Direction
         beside_ms: beside,
         lost: (!handshakes.is_empty()).then(|| 1.0 - passed.len() as f64 / handshakes.len() as f64),
         loaded_ms: on,
-        buffer_bytes: beside.map(|waits| (waits.p95 * rate * 125.0) as u64),
+        buffer_bytes: deepest(loaded, line.idle.rtt_ms).map(|wait| (wait * rate * 125.0) as u64),
         overflowed: loaded.overflowed,
         isolated: beside.and_then(|beside| isolated(beside, on?, rate)),
         probed: line.kinds[way as usize],
@@ -305,6 +305,14 @@ pub(crate) fn direction(loaded: &Loaded, line: &Measured, way: Way) -> Direction
     }
 }
 
+/// The longest wait but one of all that passed since the load began, in ms: one may be the host's.
+fn deepest(loaded: &Loaded, least: f64) -> Option<f64> {
+    let handshakes: Vec<Sample> = loaded.of(Kind::Tcp, 0.0).copied().collect();
+    let sorted = sorted(&passed(&handshakes));
+    let longest = sorted.len().checked_sub(2)?;
+    Some((sorted[longest] - least).max(0.0))
+}
+
 /// What passed without a loss: a handshake whose first packet is lost takes a second longer (RFC 6298, 2.1) than
 /// those about it, and tells of no queue.
 fn passed(handshakes: &[Sample]) -> Vec<f64> {
@@ -313,7 +321,8 @@ fn passed(handshakes: &[Sample]) -> Vec<f64> {
             .iter()
             .filter(|other| (other.at - at).abs() <= NEAR);
         let near = sorted(&near.map(|other| other.ms).collect::<Vec<_>>());
-        near[near.len() / 2]
+        // Half of all may be lost.
+        near[near.len() / 4]
     };
     let waited = |it: &&Sample| it.ms < RETRY || it.ms - about(it.at) < 0.7 * RETRY;
     handshakes.iter().filter(waited).map(|it| it.ms).collect()
