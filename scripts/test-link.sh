@@ -660,6 +660,50 @@ plain -- ping -c 1 -W 1 192.0.2.77 && fail "an answer from nowhere"
 grep -q "nothing came back.*network of its own" "$work/err" || fail "no word on the empty far side"
 passed "where nothing comes back, the reason is told"
 
+# Prepared hosts, each with one trouble, which doctor names; a link does what it can there.
+# prepared NAME COMMANDS WORDS COMMAND [PREFIX...]: after COMMANDS in namespaces of its own doctor, by PREFIX, says WORDS
+# about COMMAND.
+prepared() {
+    name=$1 words=$3 about=$4
+    commands="ip link set lo up; $2"
+    shift 4
+    unshare -nm sh -c "$commands"' || exit 9
+        work=$1 about=$2; shift 2
+        "$@" "$0" doctor "$about" >"$work/doctor"; echo $? >"$work/unfit"
+        "$@" "$0" link --down 4mbit -- ping -c 1 -W 2 100.64.0.1' "$analects" "$work" "$about" "$@" \
+        >"$work/out" 2>"$work/err" && linked=yes || linked=no
+    grep -A 1 -e '^LACKS' -e '^note' "$work/doctor" >"$work/out" || true
+    [ -z "$words" ] || grep -q -e "$words" "$work/out" || fail "doctor on a host with $name says no word of: $words"
+}
+prepared "IPv6 switched off" "echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6
+    echo 1 >/proc/sys/net/ipv6/conf/all/disable_ipv6" "IPv6 is switched off" link
+[ "$(cat "$work/unfit")$linked" = 0yes ] || fail "without IPv6 there is no link"
+prepared "carriers' NAT" "ip link add wan type veth peer name isp; ip link set wan up; ip link set isp up; ip address add 100.64.0.7/10 dev wan
+    ip route add default via 100.64.0.1" "100.64.0.1 is this host's own or its gateway's" link
+[ "$(cat "$work/unfit")" = 0 ] || fail "behind carriers' NAT a link is said to lack something"
+# As in a container: root may not make the node that is not there. Where it may, it does.
+prepared "no TUN" "mount -t tmpfs none /dev/net" "there is no /dev/net/tun" link \
+    setpriv --bounding-set=-mknod --inh-caps=-mknod
+[ "$(cat "$work/unfit")$linked" = 1no ] || fail "without TUN there is a link"
+grep -q '/dev/net/tun' "$work/err" || fail "a link says nothing of TUN"
+prepared "no node of TUN's, and a root that makes it" "mount -t tmpfs none /dev/net" "" link
+[ "$(cat "$work/unfit")$linked" = 0yes ] || fail "a root that may make the node has no link"
+# A kernel without nft_queue, as nft says it.
+mkdir "$work/no-queue"
+cat >"$work/no-queue/nft" <<W
+#!/bin/sh
+case "\$*" in *queue*) echo 'Error: Could not process rule: No such file or directory' >&2; exit 1 ;; esac
+exec $(command -v nft) "\$@"
+W
+chmod +x "$work/no-queue/nft"
+prepared "no queue in nftables" "PATH=$work/no-queue:$PATH" "the kernel lacks nft_queue" gateway
+[ "$(cat "$work/unfit")" = 0 ] || fail "iptables could make the rules"
+printf '#!/bin/sh\nexit 1\n' >"$work/no-queue/iptables"
+chmod +x "$work/no-queue/iptables"
+prepared "no queue at all" "PATH=$work/no-queue:$PATH" "nftables cannot send packets to a queue" pace
+[ "$(cat "$work/unfit")" = 1 ] || fail "without rules pace is said to run"
+passed "doctor names the trouble of hosts without IPv6, behind carriers' NAT, without TUN, without nftables' queue"
+
 # A probe's server at any address answers IPv4, whatever the host's default for IPv6's sockets is.
 unshare -n sh -c 'ip link set lo up
     echo 1 >/proc/sys/net/ipv6/bindv6only || exit 3

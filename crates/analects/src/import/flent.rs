@@ -11,7 +11,6 @@ use command::Refused;
 use command::cells::{empty, right};
 use command::files::{distinct, replace, replaceable};
 use command::print;
-use measure::interval::mean;
 use scenario::printable;
 use series::{File, Latency, Source, Transfer, Way};
 use std::fmt::Write as _;
@@ -29,8 +28,10 @@ const MOST: f64 = 3600.0;
 const LEAST: f64 = 10.0;
 /// A test has no more transfers.
 const TRANSFERS: usize = 1000;
-/// The part of the time of transfers that counts: after slow start, and before the first ends.
+/// The part of the time in which all transfers run that counts: after slow start, and before the first ends.
 const MIDDLE: (f64, f64) = (0.25, 0.85);
+/// Transfers that run all at once for less of the time have rates at different times.
+const APART: f64 = 0.5;
 /// Hosts whose round trips differ by this factor are several distances.
 const FARTHER: f64 = 1.5;
 /// The file's own sum is of the whole run, slow start included: so much may differ from it.
@@ -57,6 +58,8 @@ struct Run {
     latency: Option<Latency>,
     /// The shortest pings to the nearest and the farthest host, in ms.
     distances: Option<(f64, f64)>,
+    /// How far its transfers did not run at the same time.
+    apart: Option<String>,
     /// Series of rates that are no part of the scenario.
     left_out: Vec<String>,
 }
@@ -128,7 +131,8 @@ fn read(file: &File, said: &Said) -> std::result::Result<Run, Refusal> {
         return Err(Refusal::new(message));
     }
     let transfers = file.transfers();
-    let part = middle(file, &transfers, seconds);
+    let times = Times::of(file, &transfers, seconds);
+    let part = times.middle();
     let direction = |way, line| direction(file, &transfers, part, way, line);
     let (down, up) = (direction(Way::Down, said.down), direction(Way::Up, said.up));
     if let (None, None) = (&down, &up) {
@@ -157,23 +161,55 @@ fn read(file: &File, said: &Said) -> std::result::Result<Run, Refusal> {
         rtt,
         latency,
         distances: file.distances(part),
+        apart: times.apart(),
         left_out: left_out.map(|of| printable(of.name, NAME)).collect(),
     })
 }
 
-/// When the middle of the transfers is; of a file without any, of the run.
-fn middle(file: &File, transfers: &[Transfer<'_>], seconds: f64) -> (f64, f64) {
-    let points = transfers.iter().flat_map(|of| file.points(of.name));
-    let (first, last) = points.fold((f64::INFINITY, 0.0_f64), |(first, last), (time, _)| {
-        (first.min(time), last.max(time))
-    });
-    let (first, last) = if first < last {
-        (first, last)
-    } else {
-        (0.0, seconds)
-    };
-    let at = |share: f64| first + share * (last - first);
-    (at(MIDDLE.0), at(MIDDLE.1))
+/// When the transfers ran.
+struct Times {
+    /// From the first one's begin to the last one's end; of a file without any, the run.
+    whole: (f64, f64),
+    /// When all of them ran at once.
+    together: Option<(f64, f64)>,
+}
+
+impl Times {
+    fn of(file: &File, transfers: &[Transfer<'_>], seconds: f64) -> Self {
+        let spans = transfers.iter().filter_map(|of| file.span(of.name));
+        let both = spans
+            .map(|span| (span, span))
+            .reduce(|(whole, all), (span, _)| {
+                let whole = (whole.0.min(span.0), whole.1.max(span.1));
+                (whole, (all.0.max(span.0), all.1.min(span.1)))
+            });
+        let is_some_time = |&(first, last): &(f64, f64)| first < last;
+        let whole = both.map(|(whole, _)| whole).filter(is_some_time);
+        Times {
+            whole: whole.unwrap_or((0.0, seconds)),
+            together: both.map(|(_, all)| all).filter(is_some_time),
+        }
+    }
+
+    /// The part that counts.
+    fn middle(&self) -> (f64, f64) {
+        let (first, last) = self.together.unwrap_or(self.whole);
+        let at = |share: f64| first + share * (last - first);
+        (at(MIDDLE.0), at(MIDDLE.1))
+    }
+
+    /// Why the file's own sum is not what they had together: it adds what each had in its own time.
+    fn apart(&self) -> Option<String> {
+        let long = |(first, last): (f64, f64)| last - first;
+        match self.together {
+            None => Some("they never ran all at once".to_owned()),
+            Some(all) if long(all) < APART * long(self.whole) => Some(format!(
+                "they ran all at once from {:.1} to {:.1} s only",
+                all.0, all.1
+            )),
+            Some(_) => None,
+        }
+    }
 }
 
 /// The transfers of one direction.
@@ -186,11 +222,8 @@ fn direction(
 ) -> Option<Direction> {
     let of = transfers
         .iter()
-        .filter(|of| of.way == Some(way) && !of.flood);
-    let values = of.map(|of| (of.unit, file.values(of.name, part)));
-    let means = values
-        .filter(|(_, values)| !values.is_empty())
-        .map(|(unit, values)| unit * mean(&values));
+        .filter(|of| of.way == Some(way) && !of.flood && file.span(of.name).is_some());
+    let means = of.map(|of| of.unit * file.mean(of.name, part));
     let means: Vec<f64> = means.take(TRANSFERS).collect();
     let goodput = means.iter().sum::<f64>();
     let found = (goodput * WIRE).clamp(RATES.0, RATES.1);
@@ -226,10 +259,15 @@ fn warn(run: &Run, name: &str) {
         let Some((of, own)) = of.as_ref().and_then(|of| Some((of, of.own_sum?))) else {
             continue;
         };
-        if (of.goodput / own - 1.0).abs() > OFF {
+        if run.apart.is_some() || (of.goodput / own - 1.0).abs() > OFF {
+            let why = run
+                .apart
+                .as_ref()
+                .map(|apart| format!(", which adds what each had in its own time: {apart}"));
             eprintln!(
-                "{name}: {way} have {:.2} Mbit/s together, and {own:.2} by the file's own sum",
-                of.goodput
+                "{name}: {way} have {:.2} Mbit/s together, and {own:.2} by the file's own sum{}",
+                of.goodput,
+                why.unwrap_or_default()
             );
         }
     }

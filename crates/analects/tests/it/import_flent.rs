@@ -175,6 +175,50 @@ fn flows_with_numbers_that_take_a_part_of_the_time() {
     assert_eq!(transfers(&told), ought(&[("upload", 12, "12.431mbit")]));
 }
 
+/// As `tcp_nup` with many flows has them: each begins a little later, and has the line alone for most of its time.
+/// What the file adds they never had together.
+#[test]
+fn flows_that_hardly_run_at_once() {
+    let folder = Folder::new("import-flent-apart");
+    let mut file = file();
+    // In fifths of a second: one from 0 to 20 s, the other from 18 to 38 s, on a line of 10 Mbit/s.
+    let flow = |begin: usize, end: usize| {
+        let rate = |step| match step {
+            90..=100 => json!(5.0),
+            _ => json!(10.0),
+        };
+        let point = |step: usize| match (begin..=end).contains(&step) {
+            true => rate(step),
+            false => Value::Null,
+        };
+        Value::from((0..200).map(point).collect::<Vec<_>>())
+    };
+    let both = json!({
+        "TCP upload::1": flow(0, 100),
+        "TCP upload::2": flow(90, 190),
+        "TCP upload sum": points(19.0),
+        "Ping (ms) ICMP": points(30.0),
+    });
+    file["results"] = both.clone();
+    let (_, told, said) = import(&folder, &file, &[]);
+    assert_eq!(transfers(&told), ought(&[("upload", 2, "10.359mbit")]));
+    assert!(
+        said.contains(
+            "uploads have 10.00 Mbit/s together, and 19.00 by the file's own sum, which adds what each had in \
+             its own time: they ran all at once from 18.2 to 20.2 s only"
+        ),
+        "{said}"
+    );
+    // netperf reports at uneven times: what lacks between two values is no zero, and counts for as long as it lasts.
+    file["results"]["TCP upload::1"][95] = Value::Null;
+    assert_eq!(transfers(&import(&folder, &file, &[]).1)[0].2, "10.359mbit");
+    // Of those that never meet the whole time counts, in which one of them ran at a time.
+    file["results"] = both;
+    file["results"]["TCP upload::2"] = flow(101, 190);
+    let (_, _, said) = import(&folder, &file, &[]);
+    assert!(said.contains("they never ran all at once"), "{said}");
+}
+
 /// As tests of congestion controls name them, beside a flood and a call.
 #[test]
 fn a_direction_from_the_command_and_a_flood_that_is_none() {

@@ -177,8 +177,11 @@ pub(super) struct Chains {
 }
 
 impl Tool {
-    /// The first that this host's kernel can do.
-    pub(super) fn find(runner: &mut dyn Runner, diversion: &Diversion) -> Result<Self, Error> {
+    /// The first that this host's kernel can do; changes nothing.
+    ///
+    /// # Errors
+    /// If neither can, with what lacks.
+    pub fn find(runner: &mut dyn Runner, diversion: &Diversion) -> Result<Self, Error> {
         let mut probe = diversion.table();
         probe.args.insert(0, "-c".to_owned());
         let probed = runner.run(&probe);

@@ -3,6 +3,7 @@
 use super::observed::{Ipv6, Observed, Part, Shared};
 use crate::cli::Examined;
 use Examined::{Browser, Gateway, Link, Pace, Probe, Tc};
+use netcfg::divert::Tool;
 use netcfg::{Capability, NO_TUN};
 use serde::Serialize;
 use std::io::ErrorKind;
@@ -109,7 +110,7 @@ fn namespaces(host: &Observed) -> Finding {
 fn tun(host: &Observed) -> Finding {
     let found = match host.tun {
         None => {
-            return finding("tun", State::Good, "/dev/net/tun can be opened", "", BEHIND);
+            return finding("tun", State::Good, "TUN devices can be made", "", BEHIND);
         }
         Some(ErrorKind::NotFound) => "there is no /dev/net/tun",
         Some(ErrorKind::PermissionDenied) => "/dev/net/tun may not be opened",
@@ -134,10 +135,24 @@ fn network(host: &Observed) -> Finding {
 
 fn rules(host: &Observed) -> Finding {
     let about = "rules";
-    match (&host.nft, &host.iptables) {
-        (None, _) => finding(about, State::Good, "nft lists rules", "", DIVERTS),
-        (Some(_), None) => match host.privileges.lack(&[Capability::NetRaw]) {
-            None => finding(about, State::Good, "iptables lists rules", "", DIVERTS),
+    match &host.diverts {
+        Ok(Tool::Nft) => finding(
+            about,
+            State::Good,
+            "nft makes rules that send packets to a program",
+            "",
+            DIVERTS,
+        ),
+        Ok(Tool::Iptables) => match host.privileges.lack(&[Capability::NetRaw]) {
+            None => finding(
+                about,
+                State::Note,
+                "nftables has no queue to a program here (nft is not installed, or the kernel lacks nft_queue): iptables \
+                 makes the rules",
+                "keep iptables, with xt_NFQUEUE in the kernel; or install nftables and the kernel's nft_queue, on \
+                 OpenWrt kmod-nft-queue",
+                DIVERTS,
+            ),
             Some((lack, remedy)) => finding(
                 about,
                 State::Lacks,
@@ -146,14 +161,12 @@ fn rules(host: &Observed) -> Finding {
                 DIVERTS,
             ),
         },
-        (Some(nft), Some(iptables)) => {
+        Err((found, help)) => {
             // Without the capability both refuse, and nothing is known of them.
             let remedy = match host.privileges.lack(&[Capability::NetAdmin]) {
                 Some((lack, remedy)) => format!("{lack}: {remedy}"),
-                None => "install nftables or iptables; the kernel needs nf_tables or ip_tables"
-                    .to_owned(),
+                None => help.clone(),
             };
-            let found = format!("no program makes rules here: {nft}; {iptables}");
             finding(about, State::Lacks, found, remedy, DIVERTS)
         }
     }
@@ -269,7 +282,7 @@ fn ipv6(host: &Observed) -> Finding {
 }
 
 fn firewall(host: &Observed) -> Finding {
-    if host.firewall.is_none() && host.nft.is_some() && host.iptables.is_some() {
+    if host.firewall.is_none() && host.unlisted {
         let (found, remedy) = (
             "whether a firewall drops new connections cannot be read here",
             "run it with sudo",

@@ -2,7 +2,9 @@
 
 use super::firewall::{Hook, dropping};
 use live::Known;
+use netcfg::divert::{Diversion, Tool};
 use netcfg::{Command, Flowtable, Host, Privileges, Runner};
+use rustix::fs::{CWD, FileType, Mode, makedev, mknodat};
 use std::fs::{OpenOptions, read_to_string};
 use std::io::ErrorKind;
 use std::path::Path;
@@ -51,14 +53,14 @@ pub struct Observed {
     pub privileges: Privileges,
     /// Whether this user may make namespaces of its own.
     pub namespaces: bool,
-    /// Why `/dev/net/tun` cannot be opened; none if it can.
+    /// Why `/dev/net/tun` cannot be opened, or made; none if it can.
     pub tun: Option<ErrorKind>,
     /// Programs that are not installed.
     pub absent: Vec<&'static str>,
-    /// Why nft cannot list rules; none if it can.
-    pub nft: Option<String>,
-    /// The same of iptables.
-    pub iptables: Option<String>,
+    /// Neither nft nor iptables lists rules to this user.
+    pub unlisted: bool,
+    /// What can make rules that send packets to a program, or why nothing can and the remedy.
+    pub diverts: Result<Tool, (String, String)>,
     /// The kernel's queue to a program.
     pub queue: Part,
     /// Its htb, ifb and `sch_mencius`.
@@ -91,8 +93,9 @@ impl Observed {
             absent: absent(),
             firewall,
             forwards,
-            nft: listed(host, &Command::nft("list tables")).err(),
-            iptables: listed(host, &Command::iptables("-S INPUT")).err(),
+            unlisted: listed(host, &Command::nft("list tables")).is_err()
+                && listed(host, &Command::iptables("-S INPUT")).is_err(),
+            diverts: diverts(host),
             queue: module("nfnetlink_queue"),
             modules: ["sch_htb", "ifb", "sch_mencius"].map(|name| (name, module(name))),
             ipv6: ipv6(),
@@ -108,6 +111,15 @@ pub fn firewall(host: &mut Host) -> [Option<String>; 2] {
     let ruleset = listed(host, &Command::nft("list ruleset")).unwrap_or_default();
     let listed = listed(host, &Command::iptables("-S")).unwrap_or_default();
     [Hook::Input, Hook::Forward].map(|hook| dropping(hook, &ruleset, &listed))
+}
+
+/// By the rule that `pace` makes, which is only checked.
+fn diverts(host: &mut Host) -> Result<Tool, (String, String)> {
+    let of_pace = Diversion::Web {
+        queue: 0,
+        device: None,
+    };
+    Tool::find(host, &of_pace).map_err(|error| (error.message, error.help))
 }
 
 fn first_line(file: &str) -> String {
@@ -135,11 +147,30 @@ fn may_make_namespaces() -> bool {
 }
 
 fn tun() -> Option<ErrorKind> {
-    let opened = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .open("/dev/net/tun");
-    opened.err().map(|error| error.kind())
+    match opened(Path::new("/dev/net/tun")) {
+        Err(ErrorKind::NotFound) => a_node_of_ones_own(),
+        tried => tried.err(),
+    }
+}
+
+fn opened(node: &Path) -> Result<(), ErrorKind> {
+    let mut options = OpenOptions::new();
+    let opened = options.read(true).write(true).open(node);
+    opened.map(drop).map_err(|error| error.kind())
+}
+
+/// A link makes the node that is not there, as root; in a container the cgroup may forbid to open it. So one is made
+/// beside it, tried, and taken away (Linux, Documentation/admin-guide/devices.txt: misc has major 10, TUN minor 200).
+fn a_node_of_ones_own() -> Option<ErrorKind> {
+    let node = format!("/dev/analects-doctor-{}", std::process::id());
+    let (kind, device) = (FileType::CharacterDevice, makedev(10, 200));
+    let mode = Mode::RUSR | Mode::WUSR;
+    if mknodat(CWD, &node, kind, mode, device).is_err() {
+        return Some(ErrorKind::NotFound);
+    }
+    let tried = opened(Path::new(&node)).err();
+    let _ = std::fs::remove_file(&node);
+    tried
 }
 
 /// Of the programs that the commands run, those that are in no folder of programs.

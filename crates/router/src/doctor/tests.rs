@@ -6,6 +6,7 @@ use super::observed::{Ipv6, Observed, Part, Shared, has_module};
 use super::unfit;
 use crate::cli::Examined::{self, Browser, Gateway, Link, Pace, Probe, Tc};
 use clap::ValueEnum;
+use netcfg::divert::Tool;
 use netcfg::{Flowtable, Privileges};
 use rustix::thread::CapabilitySet;
 use std::io::ErrorKind;
@@ -22,8 +23,8 @@ fn sound() -> Observed {
         namespaces: true,
         tun: None,
         absent: Vec::new(),
-        nft: None,
-        iptables: None,
+        unlisted: false,
+        diverts: Ok(Tool::Nft),
         queue: Part::There,
         modules: ["sch_htb", "ifb", "sch_mencius"].map(|name| (name, Part::There)),
         ipv6: Ipv6::On,
@@ -241,6 +242,26 @@ fn a_kernel_without_queues_or_tun() {
 }
 
 #[test]
+fn nftables_without_a_queue() {
+    let mut host = sound();
+    host.diverts = Ok(Tool::Iptables);
+    let (unfit, text) = told(&host, "rules");
+    assert!(unfit.is_empty());
+    assert!(
+        text.contains("lacks nft_queue") && text.contains("xt_NFQUEUE"),
+        "{text}"
+    );
+    // As `docker run --cap-add NET_ADMIN --cap-drop NET_RAW` has it.
+    host.privileges.held = CapabilitySet::NET_ADMIN;
+    let (_, text) = told(&host, "rules");
+    assert!(text.contains("--cap-add NET_RAW"), "{text}");
+    host.diverts = Err(("nftables cannot".to_owned(), "install it".to_owned()));
+    let (unfit, text) = told(&host, "rules");
+    assert_eq!(unfit, [Link, Gateway, Pace, Browser]);
+    assert!(text.contains("nftables cannot: install it"), "{text}");
+}
+
+#[test]
 fn programs_and_modules() {
     let mut host = sound();
     host.modules = ["sch_htb", "ifb", "sch_mencius"].map(|name| (name, Part::Lacks));
@@ -254,12 +275,8 @@ fn programs_and_modules() {
     host.absent = vec!["ip", "slirp4netns"];
     assert_eq!(told(&host, "programs").0, [Link, Tc, Browser]);
     host = sound();
-    (host.nft, host.iptables) = (Some("nft cannot be run".into()), None);
-    assert!(told(&host, "rules").0.is_empty());
-    assert_eq!(told(&host, "firewall").1, "");
-    host.iptables = Some("iptables cannot be run".into());
+    host.unlisted = true;
     assert!(told(&host, "firewall").1.contains("cannot be read"));
-    assert_eq!(told(&host, "rules").0, [Gateway, Pace]);
     let lists = "kernel/net/sched/sch_htb.ko.zst: kernel/x.ko\nkernel/drivers/net/ifb.ko\n";
     assert_eq!(has_module(lists, "sch_htb"), Part::There);
     assert_eq!(has_module(lists, "ifb"), Part::There);

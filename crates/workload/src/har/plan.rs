@@ -81,10 +81,15 @@ pub(super) fn page(
 }
 
 /// Entries in the order of their starts, counted from the first one's. A clock that was wrong once
-/// must not move the others: those more than a day from the middle one have no place.
+/// must not move the others: those more than a day from the middle one of those that are replayed have no place.
 fn on_page_clock(mut entries: Vec<Entry>, left_out: &mut LeftOut) -> Vec<Timed> {
     entries.sort_by_key(|entry| (entry.start, entry.index));
-    let middle = entries.get(entries.len() / 2).map_or(0, |e| e.start);
+    let replayed = |entry: &&Entry| entry.skipped.is_none();
+    let starts: Vec<i128> = match entries.iter().any(|entry| replayed(&entry)) {
+        true => entries.iter().filter(replayed).map(|e| e.start).collect(),
+        false => entries.iter().map(|e| e.start).collect(),
+    };
+    let middle = starts.get(starts.len() / 2).copied().unwrap_or(0);
     entries.retain(|entry| {
         let near = (entry.start - middle).unsigned_abs() <= u128::from(MAX_WAIT.as_nanos());
         if !near {

@@ -653,4 +653,9 @@ fn visits_under_one_name_more_than_a_day_apart_are_pages() {
     let days: Vec<_> = days.into_iter().map(|day| (day, answer())).collect();
     let text = file("WebInspector", ONE_PAGE, &days);
     assert_eq!(pages_of(&text), visits(&[("p", 2), ("p#2", 2)]));
+    // What was never answered moves nothing: the document is the page.
+    let unanswered = || rest(r#""status":0,"bodySize":0"#, r#","time":0"#);
+    let days = [("01T10:00:00", answer()), ("03T10:00:00", unanswered())];
+    let text = file("WebInspector", ONE_PAGE, &days);
+    assert_eq!(pages_of(&text), visits(&[("p", 1)]));
 }

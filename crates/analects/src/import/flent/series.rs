@@ -123,6 +123,28 @@ impl File {
         })
     }
 
+    /// The times of a series' first and last value, if they are two.
+    pub fn span(&self, name: &str) -> Option<(f64, f64)> {
+        let first = self.points(name).next()?.0;
+        let last = self.points(name).last()?.0;
+        (first < last).then_some((first, last))
+    }
+
+    /// The mean of a series from one time to another: straight lines between its values, which netperf gives at
+    /// uneven times, and nothing before the first and after the last.
+    pub fn mean(&self, name: &str, (from, until): (f64, f64)) -> f64 {
+        let next = self.points(name).skip(1);
+        let pieces = self.points(name).zip(next).map(|((t0, v0), (t1, v1))| {
+            let (begin, end) = (t0.max(from), t1.min(until));
+            let at = |time: f64| v0 + (v1 - v0) * (time - t0) / (t1 - t0);
+            match begin < end {
+                true => (end - begin) * (at(begin) + at(end)) / 2.0,
+                false => 0.0,
+            }
+        });
+        pieces.sum::<f64>() / (until - from)
+    }
+
     /// The values of a series from one time to another.
     pub fn values(&self, name: &str, (from, until): (f64, f64)) -> Vec<f64> {
         let points = self.points(name);
