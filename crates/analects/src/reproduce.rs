@@ -30,6 +30,12 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
     if let Some(file) = &args.runs {
         fix_runs(&mut experiments, file)?;
     }
+    if !args.only.is_empty() {
+        experiments = only(experiments, &args.only)?;
+    }
+    for experiment in &mut experiments {
+        experiment.written.first_seed = args.seed;
+    }
     let data = plans::data();
     // A quick run and a whole one share their common runs.
     let wanted = Wanted {
@@ -66,6 +72,7 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
                 version: own::version_of_results(),
                 data: data.described(),
                 quick: args.how.quick,
+                notes: notes(&outcomes),
                 claims: outcomes
                     .iter()
                     .flat_map(|outcome| &outcome.claims)
@@ -92,6 +99,33 @@ fn drawn(experiments: Vec<Experiment>, text: &str) -> Result<Vec<Experiment>> {
     let experiments = experiments.into_iter();
     let drawn = experiments.map(|one| one.with_draw(text).map_err(refused));
     drawn.collect()
+}
+
+/// The parts of the experiments that these names of claims and cases mean.
+fn only(experiments: Vec<Experiment>, names: &[String]) -> Result<Vec<Experiment>> {
+    let claims = experiments.iter().flat_map(|one| {
+        let claims = one.written.claim.iter();
+        claims.map(move |claim| format!("{}/{}", one.id, claim.id))
+    });
+    let claims: Vec<String> = claims.collect();
+    for name in names {
+        let meant = |one: &Experiment| one.clone().only(std::slice::from_ref(name)).is_some();
+        if !experiments.iter().any(meant) {
+            let refusal = Refusal::unknown("claim", name, claims.iter().map(String::as_str));
+            let help = "name a claim, or a case, of the experiments";
+            return Err(Refused::because(refusal.within("--only"), help));
+        }
+    }
+    let parts = experiments.into_iter().filter_map(|one| one.only(names));
+    Ok(parts.collect())
+}
+
+fn notes(outcomes: &[Outcome<'_>]) -> Vec<String> {
+    let said = outcomes.iter().filter_map(|of| {
+        let said = of.experiment.said()?;
+        Some(format!("{}: {said}", of.experiment.id))
+    });
+    said.collect()
 }
 
 /// Gives each experiment as many seeds as `file` says. Those that need Linux keep theirs: a pilot
@@ -170,7 +204,7 @@ fn table(outcome: &Outcome<'_>) -> String {
         "{}: {} ({})\n",
         outcome.experiment.id, written.title, written.paper
     );
-    if let Some(sentence) = outcome.experiment.drawn_by() {
+    if let Some(sentence) = outcome.experiment.said() {
         _ = writeln!(text, "{sentence}");
     }
     text += &outcome.invalid;
@@ -263,6 +297,12 @@ fn markdown(args: &ReproduceArgs, data: &Data, outcomes: &[Outcome<'_>]) -> Stri
     }
     if let Some(file) = &args.runs {
         _ = write!(command, " --runs {}", file.display());
+    }
+    for name in &args.only {
+        _ = write!(command, " --only {name}");
+    }
+    if args.seed != 1 {
+        _ = write!(command, " --seed {}", args.seed);
     }
     let mut text = format!(
         "# What holds\nMade by `{command} --format markdown`, analects {}, with {}. {VERDICTS}\n\n",

@@ -32,6 +32,8 @@ pub struct Experiment {
     pub calls: Option<String>,
     /// Twelve digits of the BLAKE3 hash of the file; none if it was not read from one.
     pub text: Option<String>,
+    /// How many of the file's claims are left out.
+    pub claims_left_out: usize,
 }
 
 /// The documentation of an experiment's keys.
@@ -279,6 +281,7 @@ impl Experiment {
             metrics,
             calls: None,
             text: None,
+            claims_left_out: 0,
         };
         experiment.check()?;
         Ok(experiment)

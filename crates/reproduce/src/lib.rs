@@ -21,6 +21,7 @@ pub mod experiment;
 pub mod facts;
 pub mod figure;
 mod matrix;
+mod only;
 pub mod page;
 pub mod pages;
 pub mod records;

@@ -22,6 +22,8 @@ pub struct Document<'a> {
     pub quick: bool,
     /// All claims of all experiments that were run.
     pub claims: Vec<&'a Checked>,
+    /// For each experiment what its runs are, if not those of its file.
+    pub notes: Vec<String>,
     /// A line for each reason for which runs are not to be believed.
     pub invalid: Vec<&'a str>,
 }
@@ -89,14 +91,17 @@ fn doubts(outcome: &Outcome<'_>) -> String {
 fn made_by(outcome: &Outcome<'_>) -> String {
     let experiment = outcome.experiment;
     let draw = experiment.written.draw.as_ref();
-    let option = draw.map_or(String::new(), |text| format!(" --draw {text}"));
+    let mut option = draw.map_or(String::new(), |text| format!(" --draw {text}"));
+    if experiment.written.first_seed != 1 {
+        option += &format!(" --seed {}", experiment.written.first_seed);
+    }
     let of = experiment.text.as_ref();
     let of = of.map_or(String::new(), |text| format!(", experiment {text}"));
     let mut text = format!(
         "`analects reproduce {}{option}`: {} runs{of}.",
         experiment.id, outcome.runs
     );
-    if let Some(sentence) = experiment.drawn_by() {
+    if let Some(sentence) = experiment.said() {
         text += &format!(" {sentence}");
     }
     text
@@ -237,7 +242,7 @@ pub fn html(outcome: &Outcome<'_>) -> String {
         header {
             h1 { (written.title) }
             p { (written.paper) ". " (written.about) }
-            @if let Some(sentence) = outcome.experiment.drawn_by() { p { (sentence) } }
+            @if let Some(sentence) = outcome.experiment.said() { p { (sentence) } }
             @if !outcome.claims.is_empty() { p class="verdict" { (verdicts(&outcome.claims)) } }
         }
         @for doubt in outcome.invalid.lines() { p { strong { (doubt) } } }

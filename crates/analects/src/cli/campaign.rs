@@ -27,6 +27,12 @@ pub struct ReproduceArgs {
     /// Run each experiment with the number of seeds in this file, which `analects pilot` prints.
     #[arg(long, value_name = "FILE", conflicts_with = "quick")]
     pub runs: Option<PathBuf>,
+    /// Check this claim alone, or those about this case, with only the runs that it needs. May be given several times.
+    #[arg(long, value_name = "CLAIM|CASE")]
+    pub only: Vec<String>,
+    /// The first seed of each experiment: with another one, runs that nobody has seen.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
     /// How.
     #[command(flatten)]
     pub how: ExperimentArgs,
