@@ -87,12 +87,17 @@ impl Part {
             Capacity::Trace(_) => (slowest(capacity), VARYING, true),
         };
         Part {
-            rate: of.scale(percent, 100).max(SLOWEST),
+            rate: whole(of.scale(percent, 100)).max(SLOWEST),
             of,
             percent,
             varies,
         }
     }
+}
+
+/// A rate without parts of a kbit/s.
+fn whole(rate: Rate) -> Rate {
+    Rate::from_bits(rate.as_bits() / 1000 * 1000)
 }
 
 /// The rate of the slowest second of those that begin with a step.

@@ -1265,7 +1265,7 @@ const NO_LINES: &[(&str, &[&str])] = &[
         "[measured]\n[link]\nrate = \"50mbit\"\n[link.up]\nrate = \"9kbit\"",
         &[
             "f.toml:4:",
-            "link.up: 8.55kbit, 95 % of the line's 9kbit",
+            "link.up: 8kbit, 95 % of the line's 9kbit",
             "outside 64kbit to 100gbit",
             "--up RATE",
         ],
