@@ -64,6 +64,11 @@ test-lines: setup
 	$(CARGO) build --locked -p analects
 	python3 scripts/measure-lines.py $${CARGO_TARGET_DIR:-target}/debug/analects
 
+# A newcomer's circle in a home of namespaces behind `analects link`: measure, compare, apply by `gateway`, measure; a minute and a half. As root.
+.PHONY: test-circle
+test-circle: setup
+	sh scripts/test-circle.sh
+
 # The named causes of calls' stalls, over scenarios of one cause: a table, in a minute.
 .PHONY: test-causes
 test-causes: setup

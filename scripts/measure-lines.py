@@ -64,13 +64,6 @@ def near(found, there, part, least=0.0):
     return abs(found - there) <= max(part * there, least)
 
 
-def queue(way):
-    """The words of the table for what was found of a queue."""
-    fair = way["probed"] == "fair-queuing" or way["probed"] in (None, "unknown") and way["isolated"]
-    long = way["beside_ms"] and way["beside_ms"]["p95"] >= 30
-    return "fair" if fair else "long" if long else "short"
-
-
 def right(discipline, found, wait):
     if discipline in FAIR:
         return found == "fair"
@@ -100,7 +93,7 @@ def main():
                 if discipline == "pfifo" and not near(filled, bytes_there, BUFFER):
                     # A buffer that the load did not fill is said to be at least as long.
                     bad.add("buffer" if way["overflowed"] or filled > bytes_there else "buffer not filled")
-                if not right(discipline, queue(way), wait):
+                if not right(discipline, way["queue"], wait):
                     bad.add("kind of queue")
             # A handshake's two packets take their time on the line.
             packets = 60 * 8e-3 * (1 / down + 1 / up)
@@ -109,11 +102,12 @@ def main():
             for what in bad:
                 wrong[what] += 1
             waits = "/".join(f"{way['beside_ms']['p95']:.0f}" if way["beside_ms"] else "-" for way, _ in ways)
-            kinds = "/".join(queue(way) for way, _ in ways)
+            doubts = [doubt for way, _ in ways for doubt in way["doubts"]] + found["notes"]
+            kinds = "/".join(way["queue"] for way, _ in ways)
             print(
                 f"| {down}/{up}, {rtt}, {wait}, {discipline}, {loss} | {found['down']['rate_mbit']:.2f} "
                 f"| {found['up']['rate_mbit']:.2f} | {found['idle']['rtt_ms']:.1f} | {waits} | {kinds} "
-                f"| {', '.join(sorted(bad) + found['notes'])} |",
+                f"| {', '.join(sorted(bad) + doubts)} |",
                 flush=True,
             )
     print(f"\nOf {count} lines wrong: " + ", ".join(f"{what} {number}" for what, number in wrong.items()))

@@ -1,12 +1,14 @@
 //! `analects measure`: a line as its user has it, what a call makes of it, and what would help.
 
 mod evening;
+mod figures;
 mod scenario;
 mod server;
 
 use crate::cli::MeasureArgs;
 use command::files::unwritable;
 use command::{Refused, print};
+use figures::Figures;
 use line::client::{Progress, Wish, measure};
 use line::measured::Measured;
 use line::{Problem, Trust, Trusted};
@@ -24,7 +26,9 @@ const METERED: (u16, u64) = (4, 25_000_000);
 /// Measures, and tells.
 pub fn run(args: &MeasureArgs) -> Result<()> {
     let wish = wished(args)?;
+    let before = args.before.as_deref().map(Figures::read).transpose()?;
     if let Some(path) = &args.out {
+        command::files::distinct(args.before.as_deref(), std::slice::from_ref(path))?;
         command::files::writable(path)?;
     }
     eprintln!(
@@ -34,18 +38,23 @@ pub fn run(args: &MeasureArgs) -> Result<()> {
         Bytes::new(wish.bytes)
     );
     let found = measure(&wish, &*interrupted()?, &mut progress()).map_err(refused)?;
+    let document = scenario::line(&found, &scenario::disciplines(&found))?;
+    let shaper = document.shaper()?;
+    let evenings = evening::simulated(&found, args.compare.then_some(&shaper))?;
+    let figures = Figures::of(&found, &evenings);
     if let Some(path) = &args.out {
-        let document = scenario::line(&found, &scenario::disciplines(&found))?;
-        std::fs::write(path, scenario::text(&found, &document))
-            .map_err(|error| unwritable(path, &error))?;
+        let text = scenario::text(&found, &document) + "\n" + &figures.text()?;
+        std::fs::write(path, text).map_err(|error| unwritable(path, &error))?;
     }
-    let evenings = evening::simulated(&found, args.compare)?;
     if args.json {
-        return print(&json(&found, &evenings));
+        return print(&json(&found, &evenings, before.as_ref()));
     }
     print(&(found.text() + &evening::grade(&evenings)))?;
+    if let Some(before) = &before {
+        print(&figures.beside(before))?;
+    }
     if args.compare {
-        print(&(evening::table(&evenings) + &evening::commands(&found)))?;
+        print(&(evening::table(&evenings) + &evening::commands(&shaper, args.out.as_deref())))?;
     }
     match &args.out {
         Some(path) => print(&format!("the line as a scenario: {}\n", path.display())),
@@ -124,10 +133,11 @@ fn refused(problem: Problem) -> Refused {
     }
 }
 
-fn json(found: &Measured, evenings: &[evening::Evening]) -> String {
+fn json(found: &Measured, evenings: &[evening::Evening], before: Option<&Figures>) -> String {
     // A measurement has finite numbers and plain names: JSON can represent all of it.
     let mut value = serde_json::to_value(found).unwrap_or_default();
     value["version"] = crate::own::version_of_results().into();
     value["evenings"] = serde_json::to_value(evenings).unwrap_or_default();
+    value["before"] = serde_json::to_value(before).unwrap_or_default();
     value.to_string() + "\n"
 }

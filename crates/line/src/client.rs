@@ -256,17 +256,6 @@ impl Measured {
     fn add(&mut self, way: Way, loaded: &Loaded) {
         self.bytes += loaded.course.bytes();
         self.seconds += loaded.course.end() / 1e3;
-        if let Some(why) = &loaded.cut {
-            self.notes
-                .push(format!("{}: ended early: {why}", way.name()));
-        }
-        if let Some(late) = crate::measured::busy(&loaded.late) {
-            self.notes.push(format!(
-                "{}: this computer was busy, one look in ten came {late:.0} ms late: the line may carry more, and \
-                 packets may wait less",
-                way.name()
-            ));
-        }
         *self.place(way) = Some(crate::measured::direction(loaded, self, way));
     }
 }

@@ -267,6 +267,9 @@ struct Filling<'a> {
     rpms: Averages,
     before: u64,
     loaded: Loaded,
+    /// Handshakes and requests beside the load that have ended.
+    handshakes: u64,
+    requests: u64,
     seen: &'a mut (dyn FnMut(f64, f64) + Send),
 }
 
@@ -309,6 +312,8 @@ pub async fn fill(
         rpms: Averages::default(),
         before: 0,
         loaded: Loaded::default(),
+        handshakes: 0,
+        requests: 0,
         seen,
     };
     filling.add();
@@ -346,7 +351,11 @@ impl Filling<'_> {
     fn hear(&mut self) -> Result<(), Problem> {
         while let Ok(news) = self.heard.try_recv() {
             match news {
-                News::Timed(sample) => self.loaded.samples.push(sample),
+                News::Timed(sample) => {
+                    self.handshakes += u64::from(sample.kind == Kind::Tcp);
+                    self.requests += u64::from(sample.kind == Kind::Http);
+                    self.loaded.samples.push(sample);
+                }
                 News::Joined(connection) => {
                     self.carriers.push(connection);
                     self.counts.push(Counts::default());
@@ -401,14 +410,7 @@ impl Filling<'_> {
                 asides.written(),
             ),
         };
-        let of = |kind| {
-            self.loaded
-                .samples
-                .iter()
-                .filter(|s| s.kind == kind)
-                .count() as u64
-        };
-        let empty = of(Kind::Tcp) * HANDSHAKE + of(Kind::Http) * HEADERS;
+        let empty = self.handshakes * HANDSHAKE + self.requests * HEADERS;
         self.loaded.course.push(now, load + beside + empty);
     }
 

@@ -81,6 +81,8 @@ pub struct Direction {
     /// What trains of packets showed of the queue, as `analects probe --quick` sends them; none without a server of
     /// the user's own.
     pub probed: Option<Management>,
+    /// What follows of the queue from both.
+    pub queue: Queue,
     /// Round trips a minute, by draft-ietf-ippm-responsiveness.
     pub responsiveness: Option<Responsiveness>,
     /// How far the responsiveness may be believed.
@@ -89,6 +91,8 @@ pub struct Direction {
     pub connections: usize,
     /// Whether the server's own limit is what was measured.
     pub server_limit: bool,
+    /// What makes its figures doubtful.
+    pub doubts: Vec<String>,
 }
 
 /// A line, as it was measured.
@@ -108,7 +112,7 @@ pub struct Measured {
     pub bytes: u64,
     /// How long it took, in seconds of load.
     pub seconds: f64,
-    /// What makes a part of it doubtful, or was left out.
+    /// What was left out, or judged by less.
     pub notes: Vec<String>,
     /// What the server grants, in bits a second, if it says so.
     #[serde(skip)]
@@ -119,7 +123,8 @@ pub struct Measured {
 }
 
 /// What the line seems to have for a queue.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Queue {
     /// One for all, and long.
     Long,
@@ -166,6 +171,15 @@ impl Measured {
         ways.filter_map(|way| Some((way, self.way(way)?)))
     }
 
+    /// What makes a part of it doubtful, or was left out.
+    pub fn remarks(&self) -> impl Iterator<Item = String> {
+        let of = |(way, direction): (Way, &Direction)| {
+            let doubts = direction.doubts.clone().into_iter();
+            doubts.map(move |doubt| format!("{}: {doubt}", way.name()))
+        };
+        self.ways().flat_map(of).chain(self.notes.iter().cloned())
+    }
+
     /// The result in lines for a reader.
     pub fn text(&self) -> String {
         let mut lines = vec![format!(
@@ -176,7 +190,7 @@ impl Measured {
         for (way, direction) in self.ways() {
             lines.push(direction.line(way));
         }
-        lines.extend(self.notes.iter().map(|note| format!("note: {note}")));
+        lines.extend(self.remarks().map(|remark| format!("note: {remark}")));
         lines.push(format!(
             "{} MB in {} s of load",
             figure(self.bytes as f64 / 1e6),
@@ -187,20 +201,6 @@ impl Measured {
 }
 
 impl Direction {
-    /// What the line seems to have for a queue this way.
-    pub fn queue(&self) -> Queue {
-        let fair = match self.probed {
-            Some(Management::FairQueuing) => true,
-            Some(Management::SharedFifo | Management::Aqm) => false,
-            Some(Management::Unknown) | None => self.isolated == Some(true),
-        };
-        match self.beside_ms {
-            _ if fair => Queue::Fair,
-            Some(waits) if waits.p95 >= FELT => Queue::Long,
-            _ => Queue::Short,
-        }
-    }
-
     fn line(&self, way: Way) -> String {
         let mut text = format!(
             "{:5} {} Mbit/s",
@@ -223,11 +223,11 @@ impl Direction {
         if let Some(lost) = self.lost.filter(|lost| *lost > 0.0) {
             text += &format!(", one in {:.0} is lost", 1.0 / lost);
         }
-        if let (Queue::Long, Some(bytes)) = (self.queue(), self.buffer_bytes) {
+        if let (Queue::Long, Some(bytes)) = (self.queue, self.buffer_bytes) {
             let least = if self.overflowed { "" } else { "at least " };
             text += &format!(", behind {least}{} kB", figure(bytes as f64 / 1e3));
         }
-        text += match self.queue() {
+        text += match self.queue {
             Queue::Fair => "; flows do not wait for each other",
             Queue::Long => "; all flows wait in one queue",
             Queue::Short => "; the queue is short",
@@ -256,8 +256,20 @@ fn figure(value: f64) -> String {
     }
 }
 
+/// What makes a way's figures doubtful.
+fn doubts(loaded: &Loaded) -> Vec<String> {
+    let cut = loaded.cut.iter().map(|why| format!("ended early: {why}"));
+    let busy = busy(&loaded.late).map(|late| {
+        format!(
+            "this computer was busy, one look in ten came {late:.0} ms late: the line may carry more, and packets may \
+             wait less"
+        )
+    });
+    cut.chain(busy).collect()
+}
+
 /// How late one look in ten came, in ms, where that is late enough to matter.
-pub(crate) fn busy(late: &[f64]) -> Option<f64> {
+fn busy(late: &[f64]) -> Option<f64> {
     let sorted = sorted(late);
     let late = *sorted.get(sorted.len() * 9 / 10)?;
     (late > BUSY).then_some(late)
@@ -280,6 +292,8 @@ pub(crate) fn direction(loaded: &Loaded, line: &Measured, way: Way) -> Direction
         .map(|step| step * packets)
         .collect();
     let second_half = &steps[steps.len() / 2..];
+    let isolated = beside.and_then(|beside| isolated(beside, on?, rate));
+    let probed = line.kinds[way as usize];
     Direction {
         rate_mbit: rate,
         varies: varies(second_half),
@@ -290,8 +304,9 @@ pub(crate) fn direction(loaded: &Loaded, line: &Measured, way: Way) -> Direction
         loaded_ms: on,
         buffer_bytes: deepest(loaded, line.idle.rtt_ms).map(|wait| (wait * rate * 125.0) as u64),
         overflowed: loaded.overflowed,
-        isolated: beside.and_then(|beside| isolated(beside, on?, rate)),
-        probed: line.kinds[way as usize],
+        isolated,
+        probed,
+        queue: queue(probed, isolated, beside),
         responsiveness: loaded.rpm,
         confidence: match (loaded.enough, loaded.settled) {
             (_, true) => Confidence::High,
@@ -302,6 +317,21 @@ pub(crate) fn direction(loaded: &Loaded, line: &Measured, way: Way) -> Direction
         server_limit: line
             .granted
             .is_some_and(|granted| rate * 1e6 >= AT_LIMIT * granted),
+        doubts: doubts(loaded),
+    }
+}
+
+/// What the line seems to have for a queue.
+fn queue(probed: Option<Management>, isolated: Option<bool>, beside: Option<Waits>) -> Queue {
+    let fair = match probed {
+        Some(Management::FairQueuing) => true,
+        Some(Management::SharedFifo | Management::Aqm) => false,
+        Some(Management::Unknown) | None => isolated == Some(true),
+    };
+    match beside {
+        _ if fair => Queue::Fair,
+        Some(waits) if waits.p95 >= FELT => Queue::Long,
+        _ => Queue::Short,
     }
 }
 
@@ -388,7 +418,7 @@ mod tests {
         assert!((found.rate_mbit - 10.0 * 1500.0 / 1448.0).abs() < 1e-6);
         let waits = found.beside_ms.unwrap();
         assert_eq!((waits.median, waits.p95), (200.0, 200.0));
-        assert_eq!((found.isolated, found.queue()), (Some(false), Queue::Long));
+        assert_eq!((found.isolated, found.queue), (Some(false), Queue::Long));
         let buffer = found.buffer_bytes.unwrap() as f64;
         assert!((buffer / (0.2 * found.rate_mbit * 125e3) - 1.0).abs() < 1e-3);
         assert!(!found.server_limit);
@@ -397,14 +427,14 @@ mod tests {
     #[test]
     fn flows_that_do_not_wait_for_each_other_are_seen() {
         let found = direction(&full(125_000, 21.0, 90.0), &line(), Way::Down);
-        assert_eq!((found.isolated, found.queue()), (Some(true), Queue::Fair));
+        assert_eq!((found.isolated, found.queue), (Some(true), Queue::Fair));
         let short = direction(&full(125_000, 30.0, 40.0), &line(), Way::Down);
-        assert_eq!((short.isolated, short.queue()), (Some(false), Queue::Short));
+        assert_eq!((short.isolated, short.queue), (Some(false), Queue::Short));
         // A packet takes 12 ms, and two are before it.
         let slow = direction(&full(12_500, 35.0, 900.0), &line(), Way::Down);
-        assert_eq!((slow.isolated, slow.queue()), (Some(true), Queue::Fair));
+        assert_eq!((slow.isolated, slow.queue), (Some(true), Queue::Fair));
         let nothing = direction(&full(125_000, 21.0, 30.0), &line(), Way::Down);
-        assert_eq!((nothing.isolated, nothing.queue()), (None, Queue::Short));
+        assert_eq!((nothing.isolated, nothing.queue), (None, Queue::Short));
     }
 
     #[test]

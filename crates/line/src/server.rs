@@ -13,12 +13,13 @@ use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use probe::limits::{Grant, Ledger};
+use probe::locked;
 use probe::real::socket;
 use socket2::Type;
 use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::net::TcpStream;
@@ -158,11 +159,6 @@ fn listener(address: SocketAddr) -> std::io::Result<TcpListener> {
     socket.bind(&address.into())?;
     socket.listen(BACKLOG)?;
     Ok(socket.into())
-}
-
-fn locked(clients: &Shared) -> std::sync::MutexGuard<'_, Clients> {
-    // No code that holds it can fail.
-    clients.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// One connection's place among those of its client; given back when it is dropped.

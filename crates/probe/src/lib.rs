@@ -19,6 +19,7 @@ pub mod depth;
 mod farewell;
 pub mod identity;
 pub mod limits;
+mod locked;
 mod message;
 mod news;
 pub mod node;
@@ -30,5 +31,6 @@ mod session;
 pub mod trains;
 
 pub use identity::{Identity, Pin, Shown, Trust, verifier};
+pub use locked::locked;
 pub use problem::Problem;
 pub use report::Report;

@@ -4,11 +4,11 @@
 //! section 8.1). Then the number of probes at once and the bytes an hour are limited for each
 //! client address, and for all together. An IPv6 client is its /64, the prefix of one subscriber.
 
-use crate::Problem;
+use crate::{Problem, locked};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::str::FromStr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use units::Rate;
 
@@ -159,11 +159,6 @@ impl Ledger {
         &self.policy
     }
 
-    fn usage(&self) -> MutexGuard<'_, Usage> {
-        // Nothing that holds it can fail.
-        self.usage.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Whether `address` may be answered at all.
     pub fn allows(&self, address: IpAddr) -> bool {
         let allow = &self.policy.allow;
@@ -175,7 +170,7 @@ impl Ledger {
     /// # Errors
     /// If a limit is reached; the text is for the client.
     pub fn begin(&self, now: Instant, address: IpAddr) -> Result<Grant, &'static str> {
-        let mut usage = self.usage();
+        let mut usage = locked(&self.usage);
         let client = client(address);
         let fresh = Use {
             since: now,
@@ -232,7 +227,7 @@ impl Ledger {
 
     /// Ends the probe of `address` that was given `grant` and used `bytes` of it.
     pub fn end(&self, address: IpAddr, grant: Grant, bytes: u64) {
-        let mut usage = self.usage();
+        let mut usage = locked(&self.usage);
         let usage = &mut *usage;
         let left = grant.bytes.saturating_sub(bytes);
         usage.rate = Rate::from_bits(usage.rate.as_bits().saturating_sub(grant.rate.as_bits()));
@@ -342,7 +337,7 @@ mod tests {
                 ledger.end(address, grant, 1);
             }
         }
-        assert_eq!(ledger.usage().uses.len(), REMEMBERED);
+        assert_eq!(locked(&ledger.usage).uses.len(), REMEMBERED);
         assert!(ledger.begin(now + PERIOD, ip("203.0.113.1")).is_ok());
     }
 }

@@ -13,7 +13,7 @@ pub use doctor::{DoctorArgs, Examined};
 pub use gateway::{ChangeArgs, GatewayArgs, Running};
 pub use pace::{PACED, PaceArgs};
 pub use probe::{ProbeArgs, ProbeCommand, ProbeServe};
-pub use tc::{ShowFormat, TcApply, TcClear, TcCommand, TcKeep, TcShow};
+pub use tc::{SHAPED, ShowFormat, TRIAL, TcApply, TcClear, TcCommand, TcKeep, TcShow};
 
 /// What to do on this host.
 #[derive(Debug, Subcommand)]

@@ -2,9 +2,10 @@
 
 mod counters;
 
-use crate::cli::{ChangeArgs, GatewayArgs, Running};
+use crate::cli::{ChangeArgs, GatewayArgs, Running, SHAPED};
 use crate::control;
 use crate::diverted::{self, Service, choice, device, setting};
+use crate::my_line::MyLine;
 use crate::privileges;
 use crate::tc;
 use command::Refused;
@@ -12,7 +13,7 @@ use counters::Counters;
 use link::{Capacity, Line, Link};
 use live::{Gate, Gates};
 use netcfg::divert::{Diversion, Purpose};
-use netcfg::{Flowtable, Host, Store};
+use netcfg::{Direction, Flowtable, Host, Store};
 use qdisc::{Choice, Env, Home, Registry};
 use units::param::Settings;
 use units::{Duration, Rate, Refusal};
@@ -32,6 +33,7 @@ const HELD_UP: Duration = Duration::from_millis(1);
 
 /// Shapes until a signal comes; then all is as before.
 pub fn run(args: &GatewayArgs) -> Result<()> {
+    let args = &filled(args)?;
     let gateway = Gateway::of(args)?;
     let diversion = diversion(args)?;
     for (choice, direction) in gateway.choices.iter().zip(DIRECTIONS) {
@@ -58,6 +60,27 @@ pub fn run(args: &GatewayArgs) -> Result<()> {
     eprint!("{}", counters::summary(&served.gates));
     diverted::tell(served.restored);
     counters.write(&served.gates, gateway.rates, served.restored)
+}
+
+/// The same with what the file of `--from` says.
+fn filled(args: &GatewayArgs) -> Result<GatewayArgs> {
+    let mut filled = args.clone();
+    let Some(path) = &args.from else {
+        return Ok(filled);
+    };
+    let mut line = MyLine::read(path)?;
+    filled.down = Some(line.rate(Direction::Down, args.down.as_deref())?);
+    filled.up = Some(line.rate(Direction::Up, args.up.as_deref())?);
+    let check = |text: &str| {
+        let choice = text.parse::<Choice>()?;
+        Registry::<u32>::builtin()
+            .build(&choice, &Env::default())
+            .map(drop)
+    };
+    filled.discipline = line.discipline(args.discipline.as_deref(), check)?;
+    line.overhead_is_not_counted();
+    line.tell();
+    Ok(filled)
 }
 
 /// Changes settings of a process that carries packets.
@@ -112,7 +135,7 @@ impl Gateway {
             }
         };
         let choice_of = |option: &str, text: &Option<String>| match text {
-            None => choice("--discipline", &args.discipline),
+            None => choice("--discipline", args.discipline.as_deref().unwrap_or(SHAPED)),
             Some(text) => choice(option, text),
         };
         Ok(Gateway {

@@ -12,6 +12,7 @@ mod control;
 mod diverted;
 mod doctor;
 mod gateway;
+mod my_line;
 mod pace;
 mod privileges;
 mod probe;

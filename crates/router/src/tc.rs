@@ -5,20 +5,19 @@ mod counters;
 mod flows;
 mod keep;
 
-use crate::cli::{ShowFormat, TcApply, TcClear, TcCommand, TcShow};
+use crate::cli::{SHAPED, ShowFormat, TRIAL, TcApply, TcClear, TcCommand, TcShow};
+use crate::my_line::MyLine;
 use crate::watch::{self, Rules};
 use command::Refused;
 use command::print;
 use core::fmt::Display;
 use core::ops::ControlFlow;
 use netcfg::{
-    Device, Discipline, Flowtable, Host, Overhead, Settings, ShapedRate, Store, Threshold,
+    Device, Direction, Discipline, Flowtable, Host, Overhead, Settings, ShapedRate, Store,
+    Threshold,
 };
 use std::path::Path;
 use units::{Bytes, Choice, Duration, Rate, Refusal};
-
-/// Seconds that a set-up may be on trial.
-const TRIAL: core::ops::RangeInclusive<u64> = 5..=3600;
 
 type Result<T> = core::result::Result<T, Refused>;
 
@@ -33,6 +32,7 @@ pub fn tc(command: &TcCommand) -> Result<()> {
 }
 
 fn apply(args: &TcApply) -> Result<()> {
+    let args = &filled(args)?;
     let device = device(&args.dev)?;
     let mut settings = settings(args)?;
     let rules = rules(args)?;
@@ -62,19 +62,34 @@ fn apply(args: &TcApply) -> Result<()> {
     watch::follow(&mut host, &device, &rules, first, change)
 }
 
+/// The same with what the file of `--from` says.
+fn filled(args: &TcApply) -> Result<TcApply> {
+    let mut filled = args.clone();
+    let Some(path) = &args.from else {
+        return Ok(filled);
+    };
+    let mut line = MyLine::read(path)?;
+    filled.up = Some(line.rate(Direction::Up, args.up.as_deref())?);
+    filled.down = Some(line.rate(Direction::Down, args.down.as_deref())?);
+    let check = |text: &str| Discipline::new(&text.parse()?).map(drop);
+    filled.discipline = line.discipline(args.discipline.as_deref(), check)?;
+    filled.overhead = line.overhead(args.overhead.as_deref())?;
+    line.tell();
+    Ok(filled)
+}
+
 /// How long a set-up is on trial, if it is.
 fn trial(args: &TcApply) -> Result<Option<std::time::Duration>> {
     let Some(text) = &args.confirm else {
         return Ok(None);
     };
-    let help = "write 5s to 3600s, such as 300s";
+    let help = format!("write {} to {}, such as 5m", TRIAL.start(), TRIAL.end());
     let span: Duration = text
         .parse()
-        .map_err(|error| refused("--confirm", &error, help))?;
-    let span = std::time::Duration::from_nanos(span.as_nanos());
-    match TRIAL.contains(&span.as_secs()) {
-        true => Ok(Some(span)),
-        false => Err(Refused::new(&format!("--confirm: found {text}"), help)),
+        .map_err(|error| refused("--confirm", &error, &help))?;
+    match TRIAL.contains(&span) {
+        true => Ok(Some(std::time::Duration::from_nanos(span.as_nanos()))),
+        false => Err(refused("--confirm", &format_args!("found {text}"), &help)),
     }
 }
 
@@ -345,7 +360,11 @@ pub fn device(text: &str) -> Result<Device> {
 fn settings(args: &TcApply) -> Result<Settings> {
     let of = |option: &str, text: &Option<String>| match text {
         Some(text) => discipline(option, text, Discipline::new),
-        None => discipline("--discipline", &args.discipline, Discipline::new),
+        None => discipline(
+            "--discipline",
+            args.discipline.as_deref().unwrap_or(SHAPED),
+            Discipline::new,
+        ),
     };
     let (sent, received) = match args.levels {
         Some(_) => (

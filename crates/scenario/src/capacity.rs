@@ -2,7 +2,6 @@
 
 use crate::document::OF_LINK;
 use crate::error::{ScenarioError, printable};
-use crate::files;
 use crate::model::Buffer;
 use crate::section::{Section, Text};
 use link::Capacity;
@@ -23,8 +22,15 @@ const STEPS: &str = "steps = \"0s 20mbit; 20s 5mbit\"";
 /// Capacities of earlier links, by their names.
 pub type Earlier<'a> = &'a dyn Fn(&str) -> Option<&'a Capacity>;
 
+/// What reads a trace's file.
+pub type Files<'a> = &'a dyn Fn(&Text<'_>) -> Result<Trace>;
+
 /// A rate, a trace or steps.
-pub fn capacity(section: &mut Section<'_>, earlier: Earlier<'_>) -> Result<Capacity> {
+pub fn capacity(
+    section: &mut Section<'_>,
+    earlier: Earlier<'_>,
+    files: Files<'_>,
+) -> Result<Capacity> {
     let (rate, trace) = (section.text("rate")?, section.text("trace")?);
     let stepped = section.has("steps");
     let steps = section.texts("steps")?;
@@ -46,7 +52,7 @@ pub fn capacity(section: &mut Section<'_>, earlier: Earlier<'_>) -> Result<Capac
         (Some(_), None, Some(other)) => rival(other, "rate"),
         (None, Some(_), Some(other)) => rival(other, "trace"),
         (Some(text), None, None) => rate_of(&text).map(Capacity::Constant),
-        (None, Some(text), None) => recorded(&text, &replay, earlier),
+        (None, Some(text), None) => recorded(&text, &replay, earlier, files),
         (None, None, Some(_)) => stepwise(&steps),
         (None, None, None) => {
             let help = format!("write rate = \"20mbit\", or trace = \"FILE\", or {STEPS}");
@@ -118,9 +124,14 @@ impl<'a> Replay<'a> {
 }
 
 /// A trace from a file.
-fn recorded(text: &Text<'_>, replay: &Replay<'_>, earlier: Earlier<'_>) -> Result<Capacity> {
+fn recorded(
+    text: &Text<'_>,
+    replay: &Replay<'_>,
+    earlier: Earlier<'_>,
+    files: Files<'_>,
+) -> Result<Capacity> {
     let trace = match text.value.strip_prefix(OF_LINK) {
-        None => files::trace_of(text)?,
+        None => files(text)?,
         Some(link) => match earlier(link) {
             Some(Capacity::Trace(trace)) => (**trace).clone(),
             _ => {

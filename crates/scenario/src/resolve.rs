@@ -1,8 +1,9 @@
 //! From a document to a scenario: every unit parsed, every file read, every default filled in.
 
-use crate::capacity::{buffer, capacity};
+use crate::capacity::{Files, buffer, capacity};
 use crate::document::Document;
 use crate::error::printable;
+use crate::files::trace_of;
 use crate::model::{Follow, Link, Scenario, Stack, Uplink};
 use crate::names::Names;
 use crate::noise;
@@ -14,6 +15,8 @@ use crate::traffic;
 use crate::wire::Wire;
 use units::{Choice, Duration};
 
+/// The table of what was found of a measured line. It is for readers of the file: no run depends on it.
+pub const MEASURED: &str = "measured";
 /// The keys of a scenario outside of tables, and in `[link]` and `[link.up]`. They are read below.
 const KEYS: &[&str] = &[
     "name",
@@ -31,6 +34,7 @@ const KEYS: &[&str] = &[
     "disciplines",
     "metrics",
     "traffic",
+    MEASURED,
 ];
 /// What `[link.up]` may say, and `[link]` as well.
 const WAY_KEYS: &[&str] = &[
@@ -75,7 +79,7 @@ impl Document {
         let pacing = flag(&mut root, "pacing")?;
         let small_queues = flag(&mut root, "small_queues")?;
         let ack_every = ack_every(&mut root, stack)?;
-        let (links, rtt) = links(&mut root, names)?;
+        let (links, rtt) = links(&mut root, names, &trace_of)?;
         let noise = noise::noise(&mut root, &links)?;
         let disciplines = disciplines(&mut root, names)?;
         let metrics = metrics(&mut root, names)?;
@@ -114,9 +118,18 @@ impl Document {
     /// # Errors
     /// As those of [`Document::resolve`], of keys outside of all tables and of links.
     pub fn resolve_links(&self, names: &dyn Names) -> Result<(Vec<Link>, Duration)> {
+        self.links_with(names, &trace_of)
+    }
+
+    /// The same; `files` reads traces.
+    pub(crate) fn links_with(
+        &self,
+        names: &dyn Names,
+        files: Files<'_>,
+    ) -> Result<(Vec<Link>, Duration)> {
         let mut root = Section::root(self);
         root.only(KEYS)?;
-        links(&mut root, names)
+        links(&mut root, names, files)
     }
 }
 
@@ -169,7 +182,11 @@ fn ack_every(root: &mut Section<'_>, stack: Stack) -> Result<u32> {
     }
 }
 
-fn links(root: &mut Section<'_>, names: &dyn Names) -> Result<(Vec<Link>, Duration)> {
+fn links(
+    root: &mut Section<'_>,
+    names: &dyn Names,
+    files: Files<'_>,
+) -> Result<(Vec<Link>, Duration)> {
     let sections = root.tables("link")?;
     if sections.is_empty() {
         let help = "write [link] with rate = \"20mbit\" and rtt = \"40ms\"";
@@ -195,7 +212,7 @@ fn links(root: &mut Section<'_>, names: &dyn Names) -> Result<(Vec<Link>, Durati
             None if many => format!("link-{number}"),
             None => "link".to_owned(),
         };
-        let link = link(section, name, &links, names)?;
+        let link = link(section, name, &links, (names, files))?;
         rtt += link.wire.rtt + link.wire.delay * 2;
         links.push(link);
     }
@@ -206,7 +223,7 @@ fn link(
     mut section: Section<'_>,
     name: String,
     before: &[Link],
-    names: &dyn Names,
+    (names, files): (&dyn Names, Files<'_>),
 ) -> Result<Link> {
     let named = |name: &str| before.iter().find(|link| link.name == name);
     let up = match section.table("up")? {
@@ -214,7 +231,11 @@ fn link(
         Some(mut up) => {
             up.only(WAY_KEYS)?;
             Some(Uplink {
-                capacity: capacity(&mut up, &|name| Some(&named(name)?.up.as_ref()?.capacity))?,
+                capacity: capacity(
+                    &mut up,
+                    &|name| Some(&named(name)?.up.as_ref()?.capacity),
+                    files,
+                )?,
                 buffer: buffer(&mut up)?,
                 discipline: choice(&mut up, "discipline", &|choice| names.discipline(choice))?,
             })
@@ -223,7 +244,7 @@ fn link(
     Ok(Link {
         name,
         follow: follow(&mut section, before, names)?,
-        capacity: capacity(&mut section, &|name| Some(&named(name)?.capacity))?,
+        capacity: capacity(&mut section, &|name| Some(&named(name)?.capacity), files)?,
         buffer: buffer(&mut section)?,
         discipline: choice(&mut section, "discipline", &|choice| {
             names.discipline(choice)

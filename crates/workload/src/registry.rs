@@ -7,8 +7,8 @@
 use crate::entry::Entry;
 use crate::{actors, bulk, call, conference, page_loads, udp, video};
 
-/// All known workloads.
-#[derive(Debug, Clone)]
+/// All known workloads; none by default.
+#[derive(Debug, Clone, Default)]
 pub struct Registry {
     entries: Vec<Entry>,
 }

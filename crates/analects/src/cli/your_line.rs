@@ -28,6 +28,10 @@ pub struct MeasureArgs {
     /// Write the line as a scenario to this file, for `run`, `link` and the playground.
     #[arg(long, short = 'o', value_name = "FILE")]
     pub out: Option<PathBuf>,
+    /// Print what it found beside what it had found before: the file that -o wrote then. What is not to be believed has
+    /// a star.
+    #[arg(long, value_name = "FILE")]
+    pub before: Option<PathBuf>,
     /// Simulate an evening on the line as it is, and behind a shaper with fq_codel, cake and mencius; and print the
     /// commands that set it up.
     #[arg(long)]

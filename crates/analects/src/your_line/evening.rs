@@ -1,19 +1,19 @@
 //! An evening on a measured line, simulated: as it is, and behind a shaper.
 
-use super::scenario::{behind_shaper, kbit, shaped_mbit, unshaped};
+use super::scenario::{behind_shaper, unshaped};
 use crate::cli::{Parallel, Shape};
 use crate::many::{self, counted, pool};
 use crate::{engines, own, run};
 use comfy_table::Cell;
 use command::Refused;
 use command::cells::{empty, right};
-use line::client::Way;
 use line::measured::Measured;
 use measure::metric::calls::{CALL_RATE, STALL};
 use measure::metric::pages::PLT;
 use measure::metric::transfers::BULK_RATE;
-use scenario::Document;
-use serde::Serialize;
+use scenario::{Document, Shaper};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
 
 /// Evenings for an interval.
 const EVENINGS: u64 = 10;
@@ -33,9 +33,9 @@ pub struct Evening {
     /// The shaper's discipline, or that there is none.
     with: String,
     /// For how long a call stands still, in s of 110.
-    stall_s: Option<Figure>,
+    pub stall_s: Option<Figure>,
     /// A call's rate, in Mbit/s.
-    call_mbit: Option<Figure>,
+    pub call_mbit: Option<Figure>,
     /// How long a page takes, in ms.
     page_ms: Option<Figure>,
     /// What downloads and uploads carry, in Mbit/s.
@@ -43,21 +43,22 @@ pub struct Evening {
 }
 
 /// A value, and its interval of 95 %.
-#[derive(Debug, Clone, Copy, Serialize)]
-struct Figure {
-    value: f64,
-    ci95: Option<(f64, f64)>,
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Figure {
+    pub value: f64,
+    pub ci95: Option<(f64, f64)>,
 }
 
-/// Simulates evenings on the line as it is; if `shaped`, behind a shaper too.
+/// Simulates evenings on the line as it is; and behind `shaper`, if there is one, with each candidate.
 ///
 /// # Errors
 /// If a simulation is refused.
-pub fn simulated(found: &Measured, shaped: bool) -> Result<Vec<Evening>, Refused> {
+pub fn simulated(found: &Measured, shaper: Option<&Shaper>) -> Result<Vec<Evening>, Refused> {
     let mut evenings = vec![evening("as it is", &unshaped(found)?)?];
-    let candidates = CANDIDATES.iter().filter(|_| shaped);
-    for (with, disciplines) in candidates {
-        evenings.push(evening(with, &behind_shaper(found, *disciplines)?)?);
+    for (shaper, (with, disciplines)) in
+        shaper.iter().flat_map(|it| CANDIDATES.map(|one| (it, one)))
+    {
+        evenings.push(evening(with, &behind_shaper(found, shaper, disciplines)?)?);
     }
     Ok(evenings)
 }
@@ -137,7 +138,8 @@ pub fn table(evenings: &[Evening]) -> String {
 }
 
 impl Figure {
-    fn text(self, digits: usize, unit: &str) -> String {
+    /// The value with so many digits, its unit, and the interval.
+    pub fn text(self, digits: usize, unit: &str) -> String {
         let value = format!("{:.digits$}{unit}", self.value);
         match self.ci95 {
             Some((low, high)) => format!("{value} ({low:.digits$} to {high:.digits$})"),
@@ -146,25 +148,32 @@ impl Figure {
     }
 }
 
-/// The commands that set up a shaper with mencius at the rates of the table.
-pub fn commands(found: &Measured) -> String {
-    let rates: Vec<String> = found
-        .ways()
-        .map(|(way, direction)| format!("--{} {}", way.name(), kbit(shaped_mbit(way, direction))))
-        .collect();
-    let mut text = format!(
-        "\nThe shaper's rates are {}. With mencius, where LINE is the device towards the line and HOME that of your \
-         computers:\n  a Linux router:                sudo analects tc apply --dev LINE {} --confirm 5m\n  one that takes no \
-         module:     sudo analects gateway --in HOME --out LINE {}\n",
-        rates.join(" "),
-        rates.join(" "),
-        rates.join(" "),
-    );
-    if let Some(down) = &found.down {
-        text += &format!(
-            "  this computer's web traffic:   sudo analects pace --down {}\n",
-            kbit(shaped_mbit(Way::Down, down))
-        );
+/// The commands that set up `shaper`, from the line's `file` where there is one.
+pub fn commands(shaper: &Shaper, file: Option<&Path>) -> String {
+    let up = shaper.up.map(|part| format!(" --up {}", part.rate));
+    let rates = format!("--down {}{}", shaper.down.rate, up.unwrap_or_default());
+    let (said, again) = match file.map(word) {
+        Some(file) => (
+            format!("--from {file}"),
+            format!(", with --before {file} for both beside each other"),
+        ),
+        None => (rates.clone(), String::new()),
+    };
+    format!(
+        "\nThe shaper's rates are {rates}. With mencius, where LINE is the device towards the line and HOME that of your \
+         computers:\n  a Linux router:                sudo analects tc apply --dev LINE {said} --confirm 5m\n  one that \
+         takes no module:     sudo analects gateway --in HOME --out LINE {said}\n  this computer's web traffic:   sudo \
+         analects pace --down {}\nEach takes --dry-run. With --confirm, `yes` and Enter let it stay. Then measure again{again}.\n",
+        shaper.down.rate
+    )
+}
+
+/// A path as a word of a shell.
+fn word(path: &Path) -> String {
+    let path = path.display().to_string();
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+".contains(c);
+    match path.chars().all(plain) {
+        true => path,
+        false => format!("'{}'", path.replace('\'', r"'\''")),
     }
-    text + "Each takes --dry-run. With --confirm, `yes` and Enter let it stay. Then measure again.\n"
 }

@@ -2,16 +2,12 @@
 
 use line::client::Way;
 use line::measured::{Direction, Measured, Queue};
-use scenario::{Document, ScenarioError};
+use scenario::{Document, Part, ScenarioError, Shaper};
 
 /// Two calls, pages, a download and an upload.
 const HOUSEHOLD: &str = include_str!("../../../../scenarios/my-link.toml");
 /// Where its traffic begins.
 const TRAFFIC: &str = "[[traffic]]";
-/// The part of a steady line that a shaper before its modem leaves it, down and up (docs/guide-router-owner.md).
-const SHAPED: [f64; 2] = [0.9, 0.95];
-/// The part of its slowest second that a shaper leaves a line whose rate varies.
-const VARYING: f64 = 0.85;
 
 /// When a load fills the line, in steps of a course: before, its own beginning is what is seen.
 const FILLED: usize = 20;
@@ -49,23 +45,25 @@ pub fn unshaped(found: &Measured) -> Result<Document, ScenarioError> {
     document(found, &["pfifo"], "[link]\n", "", &lanes)
 }
 
-/// The same behind a shaper with the disciplines `up` and `down`, at the rates that were measured.
+/// The same behind `shaper` with the disciplines `up` and `down`.
 ///
 /// # Errors
 /// As [`line()`].
-pub fn behind_shaper(found: &Measured, [up, down]: [&str; 2]) -> Result<Document, ScenarioError> {
-    let shaper = |way: Way| {
-        let direction = found.way(way)?;
-        Some(Lane {
-            rate: constant(shaped_mbit(way, direction)),
-            buffer: None,
-            discipline: Some(if way == Way::Down { down } else { up }.to_owned()),
-        })
+pub fn behind_shaper(
+    found: &Measured,
+    shaper: &Shaper,
+    [up, down]: [&str; 2],
+) -> Result<Document, ScenarioError> {
+    let lane = |part: Part, discipline: &str| Lane {
+        rate: ("rate", format!("\"{}\"", part.rate)),
+        buffer: None,
+        discipline: Some(discipline.to_owned()),
     };
-    let shaper = link(
-        "[[link]]\nname = \"router\"\n",
-        &[shaper(Way::Down), shaper(Way::Up)],
-    );
+    let ways = [
+        Some(lane(shaper.down, down)),
+        shaper.up.map(|part| lane(part, up)),
+    ];
+    let shaper = link("[[link]]\nname = \"router\"\n", &ways);
     let lanes = lanes(found, as_it_is);
     document(
         found,
@@ -81,7 +79,7 @@ fn lanes(found: &Measured, lane: impl Fn(&Direction) -> Lane) -> [Option<Lane>; 
 }
 
 fn as_it_is(direction: &Direction) -> Lane {
-    let queue = direction.queue();
+    let queue = direction.queue;
     Lane {
         rate: rate(direction),
         // Of a queue that never filled nothing is known: it has what its discipline has by itself.
@@ -93,15 +91,11 @@ fn as_it_is(direction: &Direction) -> Lane {
     }
 }
 
-fn constant(mbit: f64) -> (&'static str, String) {
-    ("rate", format!("\"{}\"", kbit(mbit)))
-}
-
 /// The rate as it was; one that varied has its course, again and again.
 fn rate(direction: &Direction) -> (&'static str, String) {
     let course = direction.course_mbit.get(FILLED..).unwrap_or_default();
     if direction.varies != Some(true) || course.len() < TOGETHER {
-        return constant(direction.rate_mbit);
+        return ("rate", format!("\"{}\"", kbit(direction.rate_mbit)));
     }
     let means = course.chunks_exact(TOGETHER);
     let means = means.map(|steps| steps.iter().sum::<f64>() / TOGETHER as f64);
@@ -168,31 +162,25 @@ pub fn text(found: &Measured, document: &Document) -> String {
             text += &format!("# {way}: the rate varied: its course of half seconds is repeated.\n");
         }
     }
-    for note in &found.notes {
-        text += &format!("# note: {note}\n");
+    for remark in found.remarks() {
+        text += &format!("# note: {remark}\n");
     }
+    text += "# `analects tc apply --from` this file shapes a little below these rates, with the last of the disciplines.\n";
     text + &document.to_toml()
 }
 
-/// The rate for a shaper before the line, in Mbit/s: below what it always has, so that packets wait in the shaper.
-pub fn shaped_mbit(way: Way, direction: &Direction) -> f64 {
-    match (direction.varies, direction.slowest_mbit) {
-        (Some(true), Some(slowest)) => VARYING * slowest,
-        _ => SHAPED[usize::from(way == Way::Up)] * direction.rate_mbit,
-    }
-}
-
-/// A rate as scenarios and commands have it.
-pub fn kbit(mbit: f64) -> String {
+/// A rate as scenarios have it.
+fn kbit(mbit: f64) -> String {
     format!("{:.0}kbit", (mbit * 1e3).max(8.0))
 }
 
-/// The disciplines to compare on the line: what it seems to have where packets of others wait longest, and others.
+/// The disciplines to compare on the line: what it seems to have where packets of others wait longest, then others, and
+/// last what a shaper before it is to have.
 pub fn disciplines(found: &Measured) -> Vec<&'static str> {
     let waits = |direction: &Direction| direction.beside_ms.map_or(0.0, |waits| waits.p95);
     let of = found.ways().map(|(_, direction)| direction);
     let worst = of.max_by(|a, b| waits(a).total_cmp(&waits(b)));
-    let has = discipline(worst.map_or(Queue::Short, Direction::queue));
+    let has = discipline(worst.map_or(Queue::Short, |direction| direction.queue));
     let others = ["fq_codel", "cake", "mencius"].into_iter();
     [has]
         .into_iter()
@@ -210,7 +198,7 @@ fn discipline(queue: Queue) -> &'static str {
 }
 
 fn seems(direction: &Direction) -> &'static str {
-    match direction.queue() {
+    match direction.queue {
         Queue::Long => "all flows wait in one queue, as in pfifo",
         Queue::Short => "the queue is short: kept so, as by codel, or small",
         Queue::Fair => "flows do not wait for each other, as in fq_codel",

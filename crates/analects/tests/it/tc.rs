@@ -65,3 +65,55 @@ fn cake_is_set_up_as_its_users_have_it() {
         ["bandwidth 45mbit diffserv3 triple-isolate rtt 100ms nonat ingress raw"]
     );
 }
+
+/// A line as `measure -o` writes it, but for what nobody reads here.
+const LINE: &str = "disciplines = [\"pfifo\", \"cake\"]\n[link]\nrate = \"50mbit\"\noverhead = \"18B\"\n\
+                    [link.up]\nrate = \"10mbit\"\n[measured]\nrtt_ms = 20.0\n";
+
+#[test]
+fn a_measured_line_says_what_options_do_not() {
+    let folder = Folder::new("tc-from");
+    folder.write("my-line.toml", LINE);
+    let from = ["--from", "my-line.toml", "--dev", "wan"];
+    let as_options = |options: &[&str]| planned(&folder, &[&["--dev", "wan"], options].concat());
+    assert_eq!(
+        planned(&folder, &from),
+        as_options(&[
+            "--up",
+            "9500kbit",
+            "--down",
+            "45mbit",
+            "--overhead",
+            "18",
+            "-d",
+            "cake"
+        ])
+    );
+    let more = [
+        "--up",
+        "8mbit",
+        "--overhead",
+        "docsis",
+        "-d",
+        "mencius",
+        "--down-discipline",
+        "codel",
+    ];
+    let options = [&["--down", "45mbit"][..], &more].concat();
+    assert_eq!(
+        planned(&folder, &[&from[..], &more].concat()),
+        as_options(&options)
+    );
+
+    let fixed = ["tc", "apply", "--dry-run", "--state", "."];
+    let output = folder.analects(&[&fixed[..], &from, &["--up", "8mbit"]].concat());
+    let said = text(&output.stderr);
+    for part in [
+        "my-line.toml: --up 8mbit stands, whatever it says",
+        "my-line.toml: down 45mbit, 90 % of the line's 50mbit",
+        "my-line.toml: discipline cake, the last of its disciplines",
+        "my-line.toml: overhead 18 bytes for each packet",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+}

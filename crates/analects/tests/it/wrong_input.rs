@@ -1237,6 +1237,83 @@ fn wrong_shapers() {
     );
 }
 
+/// What `--from` is given, and the expected parts of the message.
+const NO_LINES: &[(&str, &[&str])] = &[
+    ("", &["f.toml", "there is no link"]),
+    ("rates: 50", &["f.toml:1:", "write TOML"]),
+    (
+        "[link]\nrate = \"50mbit\"",
+        &[
+            "f.toml:1:",
+            "nobody has measured",
+            "expected the table [measured]",
+        ],
+    ),
+    (
+        "[measured]\n[link]\ntrace = \"lte\"",
+        &["f.toml:3:9", "found a trace", "expected one link"],
+    ),
+    (
+        "[measured]\n[[link]]\nrate = \"5mbit\"\n[[link]]\nrate = \"5mbit\"",
+        &["f.toml", "found 2 of them"],
+    ),
+    (
+        "[measured]\n[link]\nrate = \"50mbit\"",
+        &["f.toml", "link.up", "--up RATE"],
+    ),
+    (
+        "[measured]\n[link]\nrate = \"50mbit\"\n[link.up]\nrate = \"9kbit\"",
+        &[
+            "f.toml:4:",
+            "link.up: 8kbit, 95 % of the line's 9kbit",
+            "outside 64kbit to 100gbit",
+            "--up RATE",
+        ],
+    ),
+    (
+        "disciplines = [\"cake\", \"fq_fifo\"]\n[measured]\n[link]\nrate = \"5mbit\"\nup = { rate = \"1mbit\" }",
+        &["f.toml:1:15", "disciplines: fq_fifo is simulated only"],
+    ),
+    (
+        "[measured]\n[link]\nrate = \"5mbit\"\noverhead = \"900B\"\nup = { rate = \"1mbit\" }",
+        &["f.toml:4:12", "link.overhead", "-64 to 256"],
+    ),
+];
+
+#[test]
+fn what_is_no_measured_line_is_refused() {
+    let folder = Folder::new("no-lines");
+    let from = [
+        "tc",
+        "apply",
+        "--dev",
+        "wan",
+        "--dry-run",
+        "--state",
+        ".",
+        "--from",
+    ];
+    let refused = |file: &str, says: &[&str]| {
+        assert_says(
+            &refusal(&folder.analects(&[&from[..], &[file]].concat())),
+            says,
+        );
+    };
+    for (text, says) in NO_LINES {
+        folder.write("f.toml", text);
+        refused("f.toml", says);
+    }
+    refused(
+        "none.toml",
+        &["--from: none.toml: No such file", "measure SERVER -o FILE"],
+    );
+    refused(".", &["--from: .: Is a directory"]);
+    folder.write("f.toml", " ".repeat((1 << 20) + 1));
+    refused("f.toml", &["f.toml: found more than 1048576 bytes"]);
+    std::fs::write(folder.0.join("f.toml"), [0xff, 0xfe]).unwrap();
+    refused("f.toml", &["f.toml: ", "UTF-8"]);
+}
+
 #[test]
 fn a_journal_that_is_none() {
     let folder = Folder::new("wrong-journal");

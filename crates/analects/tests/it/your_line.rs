@@ -53,7 +53,8 @@ fn a_line_becomes_a_scenario_and_a_comparison() {
         "(the server's limit, not the line's)",
         "calls: a call on this line",
         "a shaper with",
-        "sudo analects tc apply --dev LINE --down ",
+        "sudo analects tc apply --dev LINE --from my-line.toml --confirm 5m",
+        "sudo analects gateway --in HOME --out LINE --from my-line.toml",
         "the line as a scenario: my-line.toml",
     ] {
         assert!(out.contains(part), "{part}: {out}");
@@ -68,6 +69,61 @@ fn a_line_becomes_a_scenario_and_a_comparison() {
     let ran = folder.analects(&["run", "my-line.toml", "--repeat", "1", "--format", "csv"]);
     assert!(ran.status.success(), "{}", text(&ran.stderr));
     assert!(text(&ran.stdout).contains("mencius,1,"));
+    let from = [
+        "tc",
+        "apply",
+        "--from",
+        "my-line.toml",
+        "--dev",
+        "wan",
+        "--dry-run",
+        "--state",
+        ".",
+    ];
+    let planned = folder.analects(&from);
+    let (commands, said) = (text(&planned.stdout), text(&planned.stderr));
+    assert!(planned.status.success(), "{said}");
+    assert!(said.contains("my-line.toml: discipline mencius"), "{said}");
+    let rates = out.split_once("The shaper's rates are --down ").unwrap().1;
+    let (down, _) = rates.split_once(' ').unwrap();
+    assert!(
+        said.contains(&format!("down {down}, 90 % of")) && commands.contains(" mencius "),
+        "{said}{commands}"
+    );
+}
+
+#[test]
+fn two_measurements_stand_beside_each_other() {
+    let folder = Folder::new("measure-twice");
+    let (_server, address, pin) = served(&folder, &["--rate", "8mbit"]);
+    let measured = |more: &[&str]| {
+        let measure = ["measure", &address, "--pin", &pin, "--metered"];
+        let output = folder.analects(&[&measure[..], more].concat());
+        (
+            output.status.code(),
+            text(&output.stdout),
+            text(&output.stderr),
+        )
+    };
+    let (status, out, said) = measured(&["-o", "before.toml"]);
+    assert_eq!(status, Some(0), "{out}{said}");
+    let (status, _, said) = measured(&["--before", "before.toml", "-o", "before.toml"]);
+    assert_eq!(status, Some(2), "{said}");
+    assert!(said.contains("it would be lost"), "{said}");
+    let (status, out, said) = measured(&["--before", "before.toml"]);
+    assert_eq!(status, Some(0), "{out}{said}");
+    let row = out
+        .lines()
+        .find(|line| line.trim().starts_with("down: Mbit/s"));
+    // The server's limit is what both found.
+    assert_eq!(row.map(|row| row.matches('*').count()), Some(2), "{out}");
+    for part in [
+        "* before, down: the rate is the server's limit, not the line's",
+        "* after, down: the rate is the server's limit, not the line's",
+        "a call stands still, s of 110",
+    ] {
+        assert!(out.contains(part), "{part}: {out}");
+    }
 }
 
 #[test]
@@ -110,6 +166,11 @@ fn what_cannot_be_measured_is_said() {
             &["measure", "h", "-o", "no/such/folder"],
             2,
             "no/such/folder",
+        ),
+        (
+            &["measure", "h", "--before", "none.toml"],
+            2,
+            "--before: none.toml: ",
         ),
     ] {
         let output = folder.analects(args);

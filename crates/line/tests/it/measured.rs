@@ -50,12 +50,11 @@ fn bytes_end_it_and_what_is_known_is_told() {
     let found = measure(&wish, &AtomicBool::new(false), &mut |_| ()).unwrap();
     // What passes within a few hundredths of a second, and both ends' windows.
     assert!(found.bytes < 30_000_000, "{}", found.bytes);
-    let ended = |note: &&String| note.contains("as --max-bytes wants it");
-    assert!(
-        found.notes.iter().any(|note| ended(&note)),
-        "{:?}",
-        found.notes
-    );
+    let ended = |remark: &String| {
+        remark.starts_with("down: ended early") && remark.contains("as --max-bytes wants it")
+    };
+    let remarks: Vec<String> = found.remarks().collect();
+    assert!(remarks.iter().any(ended), "{remarks:?}");
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! The view that `noq` has of a [`Sender`]: a control for each path.
 
 use super::{DATAGRAM, Event, INITIAL_WINDOW, Packet, Sender};
+use crate::locked;
 use cca::tonopah::{Settings, Subflow};
 use noq_proto::RttEstimator;
 use noq_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
 use std::any::Any;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant as Clock;
 use units::Rate;
 
@@ -36,7 +37,7 @@ impl Shared {
 
     /// The sender. It is locked for no longer than a call.
     pub fn get(&self) -> MutexGuard<'_, Sender> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.0)
     }
 
     /// The factory of the controls of one connection's paths.
@@ -56,7 +57,7 @@ pub struct Factory {
 
 impl ControllerFactory for Factory {
     fn build(self: Arc<Self>, _now: Clock, _mtu: u16) -> Box<dyn Controller> {
-        let mut built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut built = locked(&self.built);
         *built += 1;
         Box::new(SubflowControl {
             sender: self.sender.clone(),

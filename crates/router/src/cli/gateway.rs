@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 /// What is shaped, and how.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct GatewayArgs {
     /// The device of the computers that are served.
     #[arg(long = "in", value_name = "DEVICE")]
@@ -12,6 +12,10 @@ pub struct GatewayArgs {
     /// The device towards the line.
     #[arg(long = "out", value_name = "DEVICE")]
     pub outside: String,
+    /// Take rates and discipline from the scenario of a line that `analects measure -o FILE` wrote, as `tc apply` does.
+    /// Options of this command win over it.
+    #[arg(long, value_name = "FILE")]
+    pub from: Option<PathBuf>,
     /// The rate towards the computers, such as 45mbit: a little less than the line's. Without it, the rate is
     /// not limited.
     #[arg(long, value_name = "RATE")]
@@ -19,14 +23,9 @@ pub struct GatewayArgs {
     /// The same away from them. Without it, the rate is not limited.
     #[arg(long, value_name = "RATE")]
     pub up: Option<String>,
-    /// The discipline of both directions.
-    #[arg(
-        long,
-        short = 'd',
-        value_name = "NAME[,key=value...]",
-        default_value = "mencius"
-    )]
-    pub discipline: String,
+    /// The discipline of both directions; mencius if nothing names one.
+    #[arg(long, short = 'd', value_name = "NAME[,key=value...]")]
+    pub discipline: Option<String>,
     /// Another discipline towards the computers.
     #[arg(long, value_name = "NAME[,key=value...]")]
     pub down_discipline: Option<String>,

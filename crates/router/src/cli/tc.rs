@@ -1,7 +1,12 @@
 //! The arguments of `analects tc`.
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Subcommand, ValueEnum};
+use core::ops::RangeInclusive;
 use std::path::PathBuf;
+use units::Duration;
+
+/// How long a set-up may be on trial.
+pub const TRIAL: RangeInclusive<Duration> = Duration::from_secs(5)..=Duration::from_secs(3600);
 
 /// What to do with a device.
 #[derive(Debug, Subcommand)]
@@ -29,8 +34,12 @@ pub struct TcKeep {
     pub state: PathBuf,
 }
 
+/// The discipline of a shaper of which nothing says more.
+pub const SHAPED: &str = "mencius";
+
 /// The setup of a device.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
+#[command(group = ArgGroup::new("sends").multiple(true), group = ArgGroup::new("receives").multiple(true))]
 pub struct TcApply {
     /// Two levels of one discipline: while packets of young flows wait, none of an old one is sent.
     /// Flows that end young are faster, long ones slower. Not for calls, which are soon old.
@@ -39,13 +48,19 @@ pub struct TcApply {
     /// The device towards the bottleneck, such as eth0.
     #[arg(long, value_name = "DEVICE")]
     pub dev: String,
+    /// Take rates, discipline and overhead from the scenario of a line that `analects measure -o FILE` wrote: the rates
+    /// are 95 % of the line's up and 90 % down, or 85 % of its slowest second if it varies; the discipline is the last
+    /// that it compares. Options of this command win over it.
+    #[arg(long, value_name = "FILE", conflicts_with = "levels", groups = ["sends", "receives"])]
+    pub from: Option<PathBuf>,
     /// The rate at which it sends: 85 to 95 % of a speed test's result. Only 2lps needs none, where the
     /// device itself is the bottleneck.
     #[arg(
         long,
         alias = "rate",
         value_name = "RATE",
-        required_unless_present = "levels"
+        group = "sends",
+        required_unless_present_any = ["levels", "from"]
     )]
     pub up: Option<String>,
     /// The rate at which it receives. Without it, incoming traffic is not shaped.
@@ -53,6 +68,7 @@ pub struct TcApply {
         long,
         alias = "ingress",
         value_name = "RATE",
+        group = "receives",
         conflicts_with = "levels"
     )]
     pub down: Option<String>,
@@ -62,24 +78,23 @@ pub struct TcApply {
         long,
         value_name = "BYTES|LINE",
         allow_hyphen_values = true,
-        requires = "up"
+        requires = "sends"
     )]
     pub overhead: Option<String>,
     /// The discipline: mencius, confucius, floq, cake, fq_codel, codel, fq, pie, fq_pie, pfifo or
-    /// bfifo.
+    /// bfifo; mencius if nothing names one.
     #[arg(
         long,
         short = 'd',
-        default_value = "mencius",
         value_name = "NAME[,key=value...]",
         conflicts_with = "levels"
     )]
-    pub discipline: String,
+    pub discipline: Option<String>,
     /// Another discipline of what the device sends.
     #[arg(long, value_name = "NAME[,key=value...]", conflicts_with = "levels")]
     pub up_discipline: Option<String>,
     /// Another discipline of what it receives.
-    #[arg(long, value_name = "NAME[,key=value...]", requires = "down")]
+    #[arg(long, value_name = "NAME[,key=value...]", requires = "receives")]
     pub down_discipline: Option<String>,
     /// The discipline of each of the two levels: one of the above, pfifo_fast for two of its bands, or
     /// cake for two of its tins, which share the link.
@@ -113,9 +128,11 @@ pub struct TcApply {
     /// Replace the device's queue discipline even if it cannot be restored exactly; it is then lost.
     #[arg(long)]
     pub replace: bool,
-    /// Try it for so long, from 5s to 1h: unless `yes` and Enter are typed in time, it is undone, as it is if the
-    /// terminal goes, so that a mistake over SSH locks nobody out.
-    #[arg(long, value_name = "TIME", conflicts_with = "watch")]
+    /// How long it is on trial, within [`TRIAL`].
+    #[arg(long, value_name = "TIME", conflicts_with = "watch", help = format!(
+        "Try it for so long, from {} to {}: unless `yes` and Enter are typed in time, it is undone, as it is if the \
+         terminal goes, so that a mistake over SSH locks nobody out", TRIAL.start(), TRIAL.end()
+    ))]
     pub confirm: Option<String>,
     /// Only print the commands. A device that does not exist is taken for an ordinary one.
     #[arg(long)]
