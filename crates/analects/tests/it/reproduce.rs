@@ -247,10 +247,7 @@ fn one_claim_is_made_again_alone_with_other_seeds() {
     let (alone, said) = reproduce(&folder, &args);
     assert!(!said.contains("are kept"), "none has these seeds: {said}");
     let (_, said) = reproduce(&folder, &args[..2]);
-    assert!(
-        said.contains("8 of 8 runs are kept from before"),
-        "{said}"
-    );
+    assert!(said.contains("8 of 8 runs are kept from before"), "{said}");
     let alone: serde_json::Value = serde_json::from_str(&alone).unwrap();
     assert_eq!(alone["claims"].as_array().unwrap().len(), 1);
     assert_eq!(alone["claims"][0]["id"], id);
