@@ -12,7 +12,25 @@ import subprocess
 import sys
 
 LINK = re.compile(r"\]\(([^)#\s]+)(#[^)\s]*)?\)")
-FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r" *(```|~~~)[^ ]*")
+
+
+def translated(text: str) -> str:
+    """The text as Python-Markdown has it. What belongs to a list's entry has four spaces for each level, where CommonMark
+    has the width of "- " or "1. "; the lines of code keep their own. A fence names a language and nothing else.
+    """
+    lines, added, mark = [], 0, ""
+    for line in text.split("\n"):
+        fence = FENCE.match(line)
+        if not mark:
+            spaces = len(line) - len(line.lstrip(" "))
+            added = max(0, 4 * round(spaces / 2.5) - spaces) if line.strip() else 0
+            if fence:
+                mark, line = fence.group(1), fence.group(0)
+        elif fence and fence.group(1) == mark:
+            mark = ""
+        lines.append(" " * added + line if line else line)
+    return "\n".join(lines)
 
 
 def tracked() -> list[str]:
@@ -70,7 +88,7 @@ def gathered(to: pathlib.Path) -> None:
             return f"]({target}{anchor})"
 
         (to / name).parent.mkdir(parents=True, exist_ok=True)
-        (to / name).write_text(LINK.sub(followed, text))
+        (to / name).write_text(translated(LINK.sub(followed, text)))
 
 
 if __name__ == "__main__":

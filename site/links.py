@@ -1,4 +1,4 @@
-"""Whether every link within a built site leads somewhere.
+"""Whether every link within a built site leads somewhere, and no page shows marks of Markdown as text.
 
     links.py FOLDER
 """
@@ -53,7 +53,13 @@ def broken(folder: pathlib.Path) -> list[str]:
     return found
 
 
+def unread(folder: pathlib.Path) -> list[str]:
+    """Pages with a fence that the generator took for text."""
+    pages = [page for page in folder.rglob("*.html") if "```" in page.read_text(errors="replace")]
+    return [f"{page.relative_to(folder)}: shows ``` as text" for page in pages]
+
+
 if __name__ == "__main__":
-    missing = broken(pathlib.Path(sys.argv[1]))
+    missing = broken(pathlib.Path(sys.argv[1])) + unread(pathlib.Path(sys.argv[1]))
     print("\n".join(missing), end="\n" if missing else "")
     sys.exit(bool(missing))

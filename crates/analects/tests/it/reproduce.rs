@@ -240,7 +240,7 @@ fn the_text_that_a_sample_is_drawn_by_is_on_the_page() {
 fn one_claim_is_made_again_alone_with_other_seeds() {
     let folder = folder("only");
     let (whole, _) = reproduce(&folder, &["--format", "json"]);
-    let whole: serde_json::Value = serde_json::from_str(&whole).unwrap();
+    let whole: Value = serde_json::from_str(&whole).unwrap();
     assert_eq!(whole["notes"].as_array().unwrap().len(), 0);
     let id = whole["claims"][0]["id"].as_str().unwrap();
     let args = ["--only", id, "--seed", "101", "--format", "json"];
@@ -248,7 +248,7 @@ fn one_claim_is_made_again_alone_with_other_seeds() {
     assert!(!said.contains("are kept"), "none has these seeds: {said}");
     let (_, said) = reproduce(&folder, &args[..2]);
     assert!(said.contains("8 of 8 runs are kept from before"), "{said}");
-    let alone: serde_json::Value = serde_json::from_str(&alone).unwrap();
+    let alone: Value = serde_json::from_str(&alone).unwrap();
     assert_eq!(alone["claims"].as_array().unwrap().len(), 1);
     assert_eq!(alone["claims"][0]["id"], id);
     let note = alone["notes"][0].as_str().unwrap();
