@@ -48,9 +48,9 @@ pub struct TcApply {
     /// The device towards the bottleneck, such as eth0.
     #[arg(long, value_name = "DEVICE")]
     pub dev: String,
-    /// Take rates, discipline and overhead from the scenario of a line that `analects measure -o FILE` wrote: the rates
-    /// are 95 % of the line's up and 90 % down, or 85 % of its slowest second if it varies; the discipline is the last
-    /// that it compares. Options of this command win over it.
+    /// Take rates, discipline and overhead from the scenario of a line that `analects measure -o FILE` wrote, and print
+    /// what was taken: rates a little below the line's, the last discipline that it compares, and its link.overhead.
+    /// Options of this command win over it.
     #[arg(long, value_name = "FILE", conflicts_with = "levels", groups = ["sends", "receives"])]
     pub from: Option<PathBuf>,
     /// The rate at which it sends: 85 to 95 % of a speed test's result. Only 2lps needs none, where the
