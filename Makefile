@@ -64,6 +64,12 @@ test-lines: setup
 	$(CARGO) build --locked -p analects
 	python3 scripts/measure-lines.py $${CARGO_TARGET_DIR:-target}/debug/analects
 
+# What a call's stall over real sockets is on known lines, beside what `analects measure` predicts of it: a table; three minutes a line. As root.
+.PHONY: test-prediction
+test-prediction: setup
+	$(CARGO) build --profile $(ANALECTS_PROFILE) --locked -p analects
+	python3 scripts/predict-lines.py $${CARGO_TARGET_DIR:-target}/$(patsubst dev,debug,$(ANALECTS_PROFILE))/analects
+
 # A newcomer's circle in a home of namespaces behind `analects link`: measure, compare, apply by `gateway`, measure; a minute and a half. As root.
 .PHONY: test-circle
 test-circle: setup

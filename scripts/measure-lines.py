@@ -4,60 +4,15 @@ found beside what is there: a table in Markdown. Fails if more is wrong than may
 measure-lines.py PROGRAM [COUNT [SEED]]   (24 lines; half a minute each)
 """
 
-import hashlib
-import json
 import pathlib
-import random
-import subprocess
 import sys
 import tempfile
 
+from lines import commit, drawn, full, measured
+
 FIFO, FAIR, SHORT = {"pfifo"}, {"fq_codel", "cake", "mencius"}, {"codel"}
-DISCIPLINES = ["pfifo", "pfifo", "fq_codel", "cake", "mencius", "codel"]
 # What is near enough: rates, and a FIFO's buffer by parts; a round trip by a part or ms.
 RATE, BUFFER, RTT, RTT_MS = 0.05, 0.15, 0.05, 1.0
-
-
-def drawn(seed, count):
-    """Lines: Mbit/s down and up, round trip in ms, the wait of a full buffer in ms, discipline, loss in percent."""
-    numbers = random.Random(seed)
-    for n in range(count):
-        down = round(10 ** numbers.uniform(0, 2), 1)
-        up = round(max(1, down / numbers.choice([1, 2, 5, 10])), 1)
-        rtt = round(10 ** numbers.uniform(0.7, 2.48))
-        wait = round(10 ** numbers.uniform(1.7, 3.3))
-        yield down, up, rtt, wait, DISCIPLINES[n % len(DISCIPLINES)], numbers.choice([0, 0, 0, 0.5])
-
-
-def full(mbit, wait):
-    """Bytes of a buffer."""
-    return max(8 * 1500, round(mbit * 125 * wait))
-
-
-def scenario(down, up, wait, discipline, loss):
-    def lane(mbit):
-        limit = f'buffer = "{full(mbit, wait)}B"\n' if discipline == "pfifo" else ""
-        return f'rate = "{mbit}mbit"\ndiscipline = "{discipline}"\n{limit}'
-
-    return f'name = "line"\n\n[link]\nrtt = "0ms"\n{lane(down)}loss = {loss / 100}\n\n[link.up]\n{lane(up)}'
-
-
-def measured(program, folder, line):
-    down, up, rtt, wait, discipline, loss = line
-    (folder / "line.toml").write_text(scenario(down, up, wait, discipline, loss))
-    # As on a wire: a packet that is still to be cut into segments waits as one, and is counted as one.
-    whole = "ip link set dev analects0 gso_max_segs 1"
-    serve = f"{program} probe serve --listen 0.0.0.0:7411 --key {folder}/key"
-    limits = "--rate 900mbit --rate-in-all 900mbit --bytes 20GB --bytes-in-all 40GB"
-    served = f"sh -c '{whole} && exec {serve} {limits}'"
-    inside = f"{whole} && {program} measure $ANALECTS_FAR --trust-anyone --json"
-    command = [program, "link", folder / "line.toml", "--set", f"link.rtt={rtt}ms", "--far", served]
-    command += ["--far-ready", "7411", "--", "sh", "-c", inside]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    lines = [text for text in ran.stdout.splitlines() if text.startswith("{")]
-    if not lines:
-        raise SystemExit(f"measure-lines: {line}: {ran.stdout}{ran.stderr}")
-    return json.loads(lines[-1])
 
 
 def near(found, there, part, least=0.0):
@@ -74,10 +29,8 @@ def right(discipline, found, wait):
 def main():
     program = pathlib.Path(sys.argv[1]).resolve()
     count = int(sys.argv[2]) if len(sys.argv) > 2 else 24
-    head = ["git", "rev-parse", "HEAD"]
-    seed = sys.argv[3] if len(sys.argv) > 3 else subprocess.run(head, capture_output=True, text=True).stdout.strip()
+    seed = sys.argv[3] if len(sys.argv) > 3 else commit()
     wrong = {"rate": 0, "round trip": 0, "buffer": 0, "buffer not filled": 0, "kind of queue": 0}
-    seed = int.from_bytes(hashlib.sha256(seed.encode()).digest()[:8])
     print("| line: down/up Mbit/s, RTT ms, buffer ms, discipline, loss % | down | up | RTT | waits beside, p95 down/up | queue | wrong |")
     print("|---" * 7 + "|")
     with tempfile.TemporaryDirectory() as folder:

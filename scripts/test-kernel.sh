@@ -229,6 +229,10 @@ program() { # KERNEL
         sh two-level-in-guest.sh ./analects sch_mencius.ko
     check "$1" autorate --file kernel/test/autorate-in-guest.sh --file "$results/program:/job" -- \
         sh autorate-in-guest.sh ./analects
+    check "$1" circle --file "$built/sch_mencius.ko" --file kernel/test/circle-in-guest.sh \
+        --file "$results/program:/job" \
+        --file "$results/plugins:/usr/lib/x86_64-linux-gnu/tc" -- \
+        sh circle-in-guest.sh ./analects sch_mencius.ko
     check "$1" ages --file kernel/test/ages-in-guest.sh --file "$results/programs/flows" -- sh ages-in-guest.sh ./flows
     unpack "$1"
     check "$1" pace --file kernel/test/pace-in-guest.sh --file "$results/program:/job" \

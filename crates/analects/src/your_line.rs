@@ -38,6 +38,13 @@ pub fn run(args: &MeasureArgs) -> Result<()> {
         Bytes::new(wish.bytes)
     );
     let found = measure(&wish, &*interrupted()?, &mut progress()).map_err(refused)?;
+    if found.down.is_none() {
+        eprintln!("no direction was measured: there is nothing to simulate, nor to write");
+        return print(&match args.json {
+            true => json(&found, &[], before.as_ref()),
+            false => found.text(),
+        });
+    }
     let document = scenario::line(&found, &scenario::disciplines(&found))?;
     let shaper = document.shaper()?;
     let evenings = evening::simulated(&found, args.compare.then_some(&shaper))?;
@@ -50,6 +57,9 @@ pub fn run(args: &MeasureArgs) -> Result<()> {
         return print(&json(&found, &evenings, before.as_ref()));
     }
     print(&(found.text() + &evening::grade(&evenings)))?;
+    if found.up.is_none() {
+        print("       (the way up was not measured, and is taken for one without a limit)\n")?;
+    }
     if let Some(before) = &before {
         print(&figures.beside(before))?;
     }

@@ -5,6 +5,7 @@ mod counters;
 use crate::cli::{ChangeArgs, GatewayArgs, Running, SHAPED};
 use crate::control;
 use crate::diverted::{self, Service, choice, device, setting};
+#[cfg(feature = "measure")]
 use crate::my_line::MyLine;
 use crate::privileges;
 use crate::tc;
@@ -13,7 +14,7 @@ use counters::Counters;
 use link::{Capacity, Line, Link};
 use live::{Gate, Gates};
 use netcfg::divert::{Diversion, Purpose};
-use netcfg::{Direction, Flowtable, Host, Store};
+use netcfg::{Flowtable, Host, Store};
 use qdisc::{Choice, Env, Home, Registry};
 use units::param::Settings;
 use units::{Duration, Rate, Refusal};
@@ -33,6 +34,7 @@ const HELD_UP: Duration = Duration::from_millis(1);
 
 /// Shapes until a signal comes; then all is as before.
 pub fn run(args: &GatewayArgs) -> Result<()> {
+    #[cfg(feature = "measure")]
     let args = &filled(args)?;
     let gateway = Gateway::of(args)?;
     let diversion = diversion(args)?;
@@ -63,14 +65,15 @@ pub fn run(args: &GatewayArgs) -> Result<()> {
 }
 
 /// The same with what the file of `--from` says.
+#[cfg(feature = "measure")]
 fn filled(args: &GatewayArgs) -> Result<GatewayArgs> {
     let mut filled = args.clone();
     let Some(path) = &args.from else {
         return Ok(filled);
     };
     let mut line = MyLine::read(path)?;
-    filled.down = Some(line.rate(Direction::Down, args.down.as_deref())?);
-    filled.up = Some(line.rate(Direction::Up, args.up.as_deref())?);
+    filled.down = Some(line.rate(netcfg::Direction::Down, args.down.as_deref())?);
+    filled.up = Some(line.rate(netcfg::Direction::Up, args.up.as_deref())?);
     let check = |text: &str| {
         let choice = text.parse::<Choice>()?;
         Registry::<u32>::builtin()

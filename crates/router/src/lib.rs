@@ -12,6 +12,7 @@ mod control;
 mod diverted;
 mod doctor;
 mod gateway;
+#[cfg(feature = "measure")]
 mod my_line;
 mod pace;
 mod privileges;

@@ -6,6 +6,7 @@ mod flows;
 mod keep;
 
 use crate::cli::{SHAPED, ShowFormat, TRIAL, TcApply, TcClear, TcCommand, TcShow};
+#[cfg(feature = "measure")]
 use crate::my_line::MyLine;
 use crate::watch::{self, Rules};
 use command::Refused;
@@ -13,8 +14,7 @@ use command::print;
 use core::fmt::Display;
 use core::ops::ControlFlow;
 use netcfg::{
-    Device, Direction, Discipline, Flowtable, Host, Overhead, Settings, ShapedRate, Store,
-    Threshold,
+    Device, Discipline, Flowtable, Host, Overhead, Settings, ShapedRate, Store, Threshold,
 };
 use std::path::Path;
 use units::{Bytes, Choice, Duration, Rate, Refusal};
@@ -32,6 +32,7 @@ pub fn tc(command: &TcCommand) -> Result<()> {
 }
 
 fn apply(args: &TcApply) -> Result<()> {
+    #[cfg(feature = "measure")]
     let args = &filled(args)?;
     let device = device(&args.dev)?;
     let mut settings = settings(args)?;
@@ -63,14 +64,15 @@ fn apply(args: &TcApply) -> Result<()> {
 }
 
 /// The same with what the file of `--from` says.
+#[cfg(feature = "measure")]
 fn filled(args: &TcApply) -> Result<TcApply> {
     let mut filled = args.clone();
     let Some(path) = &args.from else {
         return Ok(filled);
     };
     let mut line = MyLine::read(path)?;
-    filled.up = Some(line.rate(Direction::Up, args.up.as_deref())?);
-    filled.down = Some(line.rate(Direction::Down, args.down.as_deref())?);
+    filled.up = Some(line.rate(netcfg::Direction::Up, args.up.as_deref())?);
+    filled.down = Some(line.rate(netcfg::Direction::Down, args.down.as_deref())?);
     let check = |text: &str| Discipline::new(&text.parse()?).map(drop);
     filled.discipline = line.discipline(args.discipline.as_deref(), check)?;
     filled.overhead = line.overhead(args.overhead.as_deref())?;

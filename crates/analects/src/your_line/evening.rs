@@ -8,6 +8,7 @@ use comfy_table::Cell;
 use command::Refused;
 use command::cells::{empty, right};
 use line::measured::Measured;
+use measure::RunResult;
 use measure::metric::calls::{CALL_RATE, STALL};
 use measure::metric::pages::PLT;
 use measure::metric::transfers::BULK_RATE;
@@ -34,6 +35,8 @@ pub struct Evening {
     with: String,
     /// For how long a call stands still, in s of 110.
     pub stall_s: Option<Figure>,
+    /// The same in each evening: one more lies between the least and the greatest with the odds of nine in eleven.
+    stalls_s: Vec<f64>,
     /// A call's rate, in Mbit/s.
     pub call_mbit: Option<Figure>,
     /// How long a page takes, in ms.
@@ -77,17 +80,21 @@ fn evening(with: &str, document: &Document) -> Result<Evening, Refused> {
     let results = counted(&pool(&Parallel { jobs: None })?, with, |bar| {
         campaign::run(&*chosen.engine, &jobs, None, bar)
     });
-    let summaries = report::summarize(&results.map_err(many::refused)?, &own::simulator().metrics);
-    let figure = |metric| {
+    let results = results.map_err(many::refused)?;
+    let of = |results: &[RunResult], metric| {
+        let summaries = report::summarize(results, &own::simulator().metrics);
         let estimate = summaries.first()?.get(metric)?;
         Some(Figure {
             value: estimate.value,
             ci95: estimate.ci95,
         })
     };
+    let figure = |metric| of(&results, metric);
+    let stalls = results.chunks(1).filter_map(|one| of(one, &STALL));
     Ok(Evening {
         with: with.to_owned(),
         stall_s: figure(&STALL),
+        stalls_s: stalls.map(|stall| stall.value).collect(),
         call_mbit: figure(&CALL_RATE),
         page_ms: figure(&PLT),
         bulk_mbit: figure(&BULK_RATE),
@@ -102,7 +109,14 @@ pub fn grade(evenings: &[Evening]) -> String {
     let rate = now.call_mbit.map_or(0.0, |rate| rate.value);
     let stands = match stall.value {
         none if none < 0.05 => "does not stand still".to_owned(),
-        _ => format!("stands still for about {}", stall.text(1, " s")),
+        _ => {
+            let least = now.stalls_s.iter().copied().fold(f64::INFINITY, f64::min);
+            let most = now.stalls_s.iter().copied().fold(0.0, f64::max);
+            let about = stall.value;
+            format!(
+                "stands still for about {about:.1} s ({least:.1} to {most:.1} in single evenings)"
+            )
+        }
     };
     format!(
         "calls: a call on this line {stands}, and has {rate:.1} Mbit/s, in two minutes with pages, a download and an \

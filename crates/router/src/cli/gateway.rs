@@ -14,6 +14,7 @@ pub struct GatewayArgs {
     pub outside: String,
     /// Take rates and discipline from the scenario of a line that `analects measure -o FILE` wrote, as `tc apply` does.
     /// Options of this command win over it.
+    #[cfg(feature = "measure")]
     #[arg(long, value_name = "FILE")]
     pub from: Option<PathBuf>,
     /// The rate towards the computers, such as 45mbit: a little less than the line's. Without it, the rate is

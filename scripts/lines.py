@@ -1,0 +1,58 @@
+"""Lines that are known, drawn by a seed, and what `analects measure` finds behind `analects link` as each of them."""
+
+import hashlib
+import json
+import random
+import subprocess
+
+DISCIPLINES = ["pfifo", "pfifo", "fq_codel", "cake", "mencius", "codel"]
+
+
+def commit():
+    """The hash of the commit, which decides the lines where nobody names a seed."""
+    said = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=True)
+    return said.stdout.strip()
+
+
+def drawn(seed, count):
+    """Lines: Mbit/s down and up, round trip in ms, the wait of a full buffer in ms, discipline, loss in percent."""
+    numbers = random.Random(int.from_bytes(hashlib.sha256(seed.encode()).digest()[:8]))
+    for n in range(count):
+        down = round(10 ** numbers.uniform(0, 2), 1)
+        up = round(max(1, down / numbers.choice([1, 2, 5, 10])), 1)
+        rtt = round(10 ** numbers.uniform(0.7, 2.48))
+        wait = round(10 ** numbers.uniform(1.7, 3.3))
+        yield down, up, rtt, wait, DISCIPLINES[n % len(DISCIPLINES)], numbers.choice([0, 0, 0, 0.5])
+
+
+def full(mbit, wait):
+    """Bytes of a buffer."""
+    return max(8 * 1500, round(mbit * 125 * wait))
+
+
+def scenario(line):
+    """The link of a scenario, with a discipline in each direction."""
+    down, up, rtt, wait, discipline, loss = line
+
+    def lane(mbit):
+        limit = f'buffer = "{full(mbit, wait)}B"\n' if discipline == "pfifo" else ""
+        return f'rate = "{mbit}mbit"\ndiscipline = "{discipline}"\n{limit}'
+
+    return f'[link]\nrtt = "{rtt}ms"\n{lane(down)}loss = {loss / 100}\n\n[link.up]\n{lane(up)}'
+
+
+def measured(program, folder, line):
+    """What `analects measure --json` says of the line."""
+    (folder / "line.toml").write_text(f'name = "line"\n\n{scenario(line)}')
+    # As on a wire: a packet that is still to be cut into segments waits as one, and is counted as one.
+    whole = "ip link set dev analects0 gso_max_segs 1"
+    serve = f"{program} probe serve --listen 0.0.0.0:7411 --key {folder}/key"
+    limits = "--rate 900mbit --rate-in-all 900mbit --bytes 20GB --bytes-in-all 40GB"
+    served = f"sh -c '{whole} && exec {serve} {limits}'"
+    inside = f"{whole} && {program} measure $ANALECTS_FAR --trust-anyone --json"
+    command = [program, "link", folder / "line.toml", "--far", served, "--far-ready", "7411", "--", "sh", "-c", inside]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=180)
+    lines = [text for text in ran.stdout.splitlines() if text.startswith("{")]
+    if not lines:
+        raise SystemExit(f"{line}: {ran.stdout}{ran.stderr}")
+    return json.loads(lines[-1])

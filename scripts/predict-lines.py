@@ -1,0 +1,79 @@
+"""Measures lines that are known, and has the household of scenarios/my-link.toml on each of them over real sockets for two
+minutes: a table of the call's stall beside what `analects measure` predicts of one evening, the least and the greatest of
+the ten that it simulates; and beside ten that are simulated on the line as it is, which no measurement could better.
+Fails if fewer than five of six are inside.
+
+predict-lines.py PROGRAM [COUNT [SEED]]   (24 lines; three minutes each)
+"""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+from lines import commit, drawn, measured, scenario
+
+HOUSEHOLD = pathlib.Path(__file__).parent.parent / "scenarios/my-link.toml"
+# A seed that no simulated evening has.
+SEED = 77
+# Frames and clocks: a real evening is not exact to this, in s.
+NEAR = 0.2
+
+
+def evening(folder, line):
+    """The household's scenario on the line."""
+    traffic = HOUSEHOLD.read_text()
+    traffic = traffic[traffic.index("[[traffic]]") :]
+    head = f'name = "line"\nduration = "120s"\nwarmup = "10s"\ndisciplines = ["{line[4]}"]\n\n'
+    path = folder / "evening.toml"
+    path.write_text(f"{head}{scenario(line)}\n{traffic}")
+    return path
+
+
+def stalls(program, path, *options):
+    """Of each run the mean stall of both calls in s, and why it is not to be believed."""
+    command = [program, "run", path, "--format", "json", *options]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    if ran.returncode:
+        raise SystemExit(f"predict-lines: {path.read_text()}: {ran.stderr}")
+    for result in json.loads(ran.stdout)["results"]:
+        of = [call["stall_s"] for call in result["calls"]]
+        yield sum(of) / len(of), result["invalid"]
+
+
+def told(values):
+    """The mean, the least and the greatest."""
+    return f"{sum(values) / len(values):.1f} ({min(values):.1f} to {max(values):.1f})"
+
+
+def main():
+    program = pathlib.Path(sys.argv[1]).resolve()
+    count = int(sys.argv[2]) if len(sys.argv) > 2 else 24
+    seed = sys.argv[3] if len(sys.argv) > 3 else commit()
+    inside = 0
+    print("| line: down/up Mbit/s, RTT ms, buffer ms, discipline, loss % | queue found | predicted, s of 110 | known line simulated | lived | inside | doubts |")
+    print("|---" * 7 + "|")
+    with tempfile.TemporaryDirectory() as folder:
+        for line in drawn(seed, count):
+            found = measured(program, pathlib.Path(folder), line)
+            predicted = found["evenings"][0]["stalls_s"]
+            path = evening(pathlib.Path(folder), line)
+            known = [stall for stall, _ in stalls(program, path)]
+            live = "--engine", "live", "--seed", str(SEED), "--repeat", "1"
+            [(stall, invalid)] = stalls(program, path, *live)
+            right = min(predicted) - NEAR <= stall <= max(predicted) + NEAR
+            inside += right
+            down, up, rtt, wait, discipline, loss = line
+            queues = "/".join(found[way]["queue"] for way in ("down", "up") if found[way])
+            doubts = [doubt for way in ("down", "up") if found[way] for doubt in found[way]["doubts"]] + invalid
+            print(
+                f"| {down}/{up}, {rtt}, {wait}, {discipline}, {loss} | {queues} | {told(predicted)} "
+                f"| {told(known)} | {stall:.1f} | {'yes' if right else 'no'} | {'; '.join(doubts)} |",
+                flush=True,
+            )
+    print(f"\n{inside} of {count} inside")
+    sys.exit(inside * 6 < count * 5)
+
+
+main()
