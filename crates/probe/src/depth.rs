@@ -124,9 +124,23 @@ impl Depth {
         self.greatest
     }
 
-    /// Whether the path showed that it was full: by a loss, a mark, or a queue that is more than chance.
-    pub fn was_full(&self) -> bool {
-        self.losses > 0 || self.marks > 0 || self.quantile(0.95).is_some_and(|d| d > FULL)
+    /// Whether a queue stood on the path: by a mark, a depth that is more than chance, or losses at a depth that is
+    /// one. Losses from an empty queue are those of the wire, of a socket without room, or of a policer.
+    pub fn stood(&self) -> bool {
+        let lost = self.at_losses().is_some_and(|depth| depth >= SHALLOW);
+        self.marks > 0 || lost || self.is_long()
+    }
+
+    /// Whether the queue was longer than chance makes it for a twentieth of the time.
+    pub fn is_long(&self) -> bool {
+        self.quantile(0.95).is_some_and(|depth| depth > FULL)
+    }
+
+    /// The median depth at losses; none before the first.
+    fn at_losses(&self) -> Option<Duration> {
+        let mut depths = self.at_loss.clone();
+        depths.sort_unstable();
+        depths.get(depths.len() / 2).copied()
     }
 
     /// Number of reported marks.
@@ -154,20 +168,19 @@ impl Depth {
             return Managed::Aqm(1.0);
         }
         let left_alone = self.longest_deep >= PATIENCE;
-        if self.greatest < SHALLOW || self.at_loss.is_empty() {
+        let Some(at_losses) = self.at_losses().filter(|_| self.greatest >= SHALLOW) else {
             return if left_alone {
                 Managed::DropTail(0.9)
             } else {
                 Managed::Unknown
             };
-        }
-        let mut depths = self.at_loss.clone();
-        depths.sort_unstable();
-        let median = depths[depths.len() / 2].as_secs_f64() / self.greatest.as_secs_f64();
-        let enough = (depths.len() as f64 / 4.0).min(1.0);
+        };
+        let median = at_losses.as_secs_f64() / self.greatest.as_secs_f64();
+        let losses = self.at_loss.len();
+        let enough = (losses as f64 / 4.0).min(1.0);
         if left_alone || median >= FULL_ABOVE {
             Managed::DropTail(if left_alone { 0.9 } else { 0.5 + 0.4 * enough })
-        } else if median < MANAGED_BELOW && depths.len() >= 2 {
+        } else if median < MANAGED_BELOW && losses >= 2 {
             let clear = (1.0 - median / MANAGED_BELOW).clamp(0.0, 1.0);
             Managed::Aqm(enough * (0.6 + 0.4 * clear))
         } else {
@@ -211,6 +224,21 @@ mod tests {
             d.lost();
         }
         assert!(matches!(d.managed(), Managed::Aqm(c) if c > 0.8));
+    }
+
+    #[test]
+    fn losses_from_an_empty_queue_are_no_queues() {
+        let mut d = Depth::default();
+        feed(&mut d, 0, 100, |i| i % 20 / 15);
+        assert!(!d.stood());
+        d.lost();
+        assert!(!d.stood(), "0 ms");
+        feed(&mut d, 1000, 20, |i| i);
+        (0..2).for_each(|_| d.lost());
+        assert!(d.stood(), "19 ms");
+        let mut marked = Depth::default();
+        marked.marked();
+        assert!(marked.stood());
     }
 
     #[test]
