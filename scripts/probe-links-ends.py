@@ -147,4 +147,7 @@ def near(program, way, seconds, kind, mbit):
 
 
 if __name__ == "__main__":
+    # What others do on this machine is to delay neither call.
+    if os.geteuid() == 0:
+        os.nice(-15)
     {"far": far, "near": near}[sys.argv[1]](*sys.argv[2:])

@@ -86,7 +86,7 @@ def verdict(found, discipline):
 def calls(found, beside):
     """Whether what the probe's call waited is what the other waited: right, unknown or wrong."""
     call = (found or {}).get("call")
-    if not call or not call["filled"] or call["beside_p95_ms"] is None or call["alone_ms"] is None:
+    if not call or not call["filled"] or call["late"] > 0.03 or call["beside_p95_ms"] is None or call["alone_ms"] is None:
         return "unknown"
     there = beside.get("p95", float("inf"))
     return "right" if abs(call["beside_p95_ms"] - there) <= max(NEAR * there, NEAR_MS) else "wrong"

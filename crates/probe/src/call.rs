@@ -14,6 +14,9 @@ const STALLS: f64 = 100.0;
 /// Losses from this share on are seen and heard, whatever repairs them.
 const LOSSY: f64 = 0.02;
 
+/// From this share of late frames on, waits are the sender's own.
+const BUSY: f64 = 0.03;
+
 /// A call of 30 small frames a second that was sent beside the load, over a port of its own. Round trips in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -30,6 +33,8 @@ pub struct Call {
     pub lost: f64,
     /// Whether the load kept a queue, or met a limit of its rate: if not, the call had nothing to wait for.
     pub filled: bool,
+    /// The share of frames that left later than they should, as the sender was busy with other things, 0 to 1.
+    pub late: f64,
 }
 
 impl Call {
@@ -42,6 +47,7 @@ impl Call {
             frames: frames.beside().len(),
             lost: frames.lost_share(),
             filled,
+            late: frames.late_share(),
         })
     }
 
@@ -49,7 +55,7 @@ impl Call {
     /// measured, or the load did not fill the path.
     pub fn wait_ms(&self) -> Option<f64> {
         let wait = (self.beside_p95_ms? - self.alone_ms?).max(0.0);
-        self.filled.then_some(wait)
+        (self.filled && self.late <= BUSY).then_some(wait)
     }
 
     /// What it means, in words.
@@ -57,6 +63,7 @@ impl Call {
         let (Some(wait), Some(alone)) = (self.wait_ms(), self.alone_ms) else {
             let why = match self.filled {
                 false => "the load did not fill the path, so there was nothing to wait for",
+                true if self.late > BUSY => "the machine that sent was too busy to measure it",
                 true => "too few packets of the call that was sent came back",
             };
             return format!("unknown: {why}.");
@@ -76,7 +83,9 @@ impl Call {
     /// Whether every figure is one that can be observed.
     pub(crate) fn is_sound(&self) -> bool {
         let times = [self.alone_ms, self.beside_ms, self.beside_p95_ms];
-        (0.0..=1.0).contains(&self.lost)
+        let share = |x: f64| (0.0..=1.0).contains(&x);
+        share(self.lost)
+            && share(self.late)
             && times
                 .into_iter()
                 .flatten()
@@ -107,6 +116,7 @@ mod tests {
             frames: 270,
             lost,
             filled: true,
+            late: 0.0,
         }
     }
 
@@ -139,7 +149,12 @@ mod tests {
             ..call(24.0, 0.0)
         };
         assert!(few.meaning().starts_with("unknown: too few packets"));
-        assert_eq!((unfilled.wait_ms(), few.wait_ms()), (None, None));
+        let busy = Call {
+            late: 0.1,
+            ..call(24.0, 0.0)
+        };
+        assert!(busy.meaning().starts_with("unknown: the machine"));
+        assert_eq!([unfilled, few, busy].map(|c| c.wait_ms()), [None; 3]);
     }
 
     #[test]

@@ -41,6 +41,9 @@ const FORGOTTEN: Duration = Duration::from_secs(10);
 /// of up to twice that is not overrun. By the time that the sender sees it the window has doubled again.
 const DEEP_ENOUGH: Duration = Duration::from_millis(200);
 
+/// Waits below this are compared with nothing: a processor that is busy makes them, too.
+const DEEP_FOR_A_CALL: Duration = Duration::from_millis(5);
+
 /// The totals of a sender so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Totals {
@@ -126,6 +129,19 @@ impl Sender {
     /// When the call's next frame leaves.
     pub fn next_frame(&self) -> Option<Clock> {
         self.frames.next().map(|at| self.clock(at))
+    }
+
+    /// An acknowledgement of the call's is read. Where the load's packets wait for longer than turns among three flows
+    /// take, what its frame waited is compared with that.
+    fn frame_read(&mut self, now: Instant) {
+        let (Some(rtt), Some(base)) = (self.frames.ack_read(now), self.depth.base()) else {
+            return;
+        };
+        let turns = self.rate().time_for(4 * u64::from(DATAGRAM));
+        let load = self.depth.latest();
+        if self.rate().as_bits() > 0 && load > turns.max(DEEP_FOR_A_CALL) {
+            self.frames.beside_deep(rtt.saturating_sub(base), load);
+        }
     }
 
     /// Bytes of the datagram that may leave now, if any: the call's before the load's.

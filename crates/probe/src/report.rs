@@ -14,6 +14,12 @@ use units::Duration;
 /// Verdicts of the detector that there have to be at least for fair queuing: one can be chance.
 const LEAST_VOTES: u32 = 3;
 
+/// A call whose frames waited for at least this part of what the load's packets waited at the same time was in their
+/// queue: one of its own, or a class apart, would have let it pass.
+const ALIKE: f64 = 0.75;
+/// How sure that is.
+const BY_CALL: f64 = 0.7;
+
 /// The direction of the data, whose queue is examined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -123,13 +129,17 @@ impl Report {
             (None, Scope::Moment) => (seen.kind, seen.confidence),
             (None, Scope::Whole) => weigh(sender.votes()),
         };
+        let (kind, confidence) = match sender.frames().share_of_wait() {
+            Some(share) if kind == Kind::Unknown && share >= ALIKE => (Kind::Shared, BY_CALL),
+            _ => (kind, confidence),
+        };
         let queue = |q: f64| depth.quantile(q).filter(|_| trains.is_none()).map(ms);
         // A path without a queue looks like one queue for all, too.
         let (verdict, confidence) = match (kind, depth.stood()) {
             _ if !sender.order().is_kept() => (Management::Unknown, 0.0),
             (Kind::Shared, false) => (Management::Unknown, 0.0),
             // So does one that is short for whatever reason.
-            (Kind::Shared, true) if depth.managed() == Managed::Unknown && !depth.is_long() => {
+            (Kind::Shared, true) if depth.managed() == Managed::Unknown && !depth.is_deep() => {
                 (Management::Unknown, 0.0)
             }
             _ => judge(kind, confidence, depth.managed()),

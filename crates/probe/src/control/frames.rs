@@ -26,8 +26,12 @@ const ALONE: Duration = Duration::from_millis(500);
 const SETTLES: Duration = Duration::from_secs(1);
 /// A frame that a path does not take for so long is left out, so that it does not hold up the load.
 const URGENT: Duration = Duration::from_millis(5);
+/// A frame that leaves so much later than it should tells of a machine that is busy with other things.
+const LATE: Duration = Duration::from_millis(10);
 /// Round trips that are kept, the newest: of four minutes.
 const KEPT: usize = 8192;
+/// Frames beside a deep queue that there have to be, before their waits are compared with the load's.
+const LEAST_DEEP: u32 = 15;
 /// Packets that are neither acknowledged nor lost, at most.
 const OPEN: usize = 4096;
 
@@ -55,6 +59,11 @@ pub struct Frames {
     alone: Vec<Duration>,
     beside: Vec<Duration>,
     count: usize,
+    /// Frames that were to leave, and those that left late.
+    frames: u64,
+    late: u64,
+    /// Sums over frames beside a deep queue of the load's: their number, their waits and those of the load.
+    deep: (u32, Duration, Duration),
     arrived: u64,
     lost: u64,
     sent_bytes: u64,
@@ -99,6 +108,8 @@ impl Frames {
         {
             self.due = SIZES.len();
             self.since = now;
+            self.frames += 1;
+            self.late += u64::from(now.since(next) > LATE);
             // Frames that the processor missed are left out.
             self.next = Some((next + EVERY).max(now));
         }
@@ -133,10 +144,10 @@ impl Frames {
         }
     }
 
-    /// An acknowledgement is read.
-    pub(super) fn ack_read(&mut self, now: Instant) {
-        let Some(Sent { packet, last: true }) = self.newest.take() else {
-            return;
+    /// An acknowledgement is read; the frame's round trip, if it ended one beside the load.
+    pub(super) fn ack_read(&mut self, now: Instant) -> Option<Duration> {
+        let Sent { packet, last: true } = self.newest.take()? else {
+            return None;
         };
         let rtt = now.since(packet.sent);
         if packet.sent < self.load {
@@ -147,7 +158,9 @@ impl Frames {
                 false => self.beside[self.count % KEPT] = rtt,
             }
             self.count += 1;
+            return Some(rtt);
         }
+        None
     }
 
     pub(super) fn lost(&mut self, number: u64) {
@@ -173,6 +186,23 @@ impl Frames {
     /// Round trips of frames beside the load, from a second after its beginning.
     pub fn beside(&self) -> &[Duration] {
         &self.beside
+    }
+
+    /// A frame waited for `own` while the load's packets waited for `load`, in a queue that is deep.
+    pub(super) fn beside_deep(&mut self, own: Duration, load: Duration) {
+        let (number, owns, loads) = self.deep;
+        self.deep = (number + 1, owns + own, loads + load);
+    }
+
+    /// What frames waited, as a part of what the load's packets waited at the same time; none if that was deep too seldom.
+    pub fn share_of_wait(&self) -> Option<f64> {
+        let (number, own, load) = self.deep;
+        (number >= LEAST_DEEP).then(|| own.as_secs_f64() / load.as_secs_f64())
+    }
+
+    /// The share of frames that left later than they should, 0 to 1.
+    pub fn late_share(&self) -> f64 {
+        self.late as f64 / self.frames.max(1) as f64
     }
 
     /// The share of packets beside the load that were lost, 0 to 1.
@@ -234,8 +264,24 @@ mod tests {
         assert_eq!(frames.alone(), ms(&[20, 22]));
         assert_eq!(frames.beside(), ms(&[70]));
         assert_eq!(frames.lost_share(), 0.5);
+        // Three of seven came after a pause in this test.
+        assert!(
+            (0.2..0.8).contains(&frames.late_share()),
+            "{}",
+            frames.late_share()
+        );
         let [sent, delivered] = frames.bytes();
         assert_eq!((sent, delivered), (5 * 1182, 4 * 1182));
+    }
+
+    #[test]
+    fn waits_are_compared_where_the_load_waits_long() {
+        let mut frames = Frames::default();
+        let ms = Duration::from_millis;
+        (0..14).for_each(|_| frames.beside_deep(ms(45), ms(50)));
+        assert_eq!(frames.share_of_wait(), None);
+        frames.beside_deep(ms(45), ms(50));
+        assert_eq!(frames.share_of_wait(), Some(0.9));
     }
 
     #[test]

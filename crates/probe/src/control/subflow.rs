@@ -197,7 +197,7 @@ impl Controller for CallControl {
     fn on_end_acks(&mut self, now: Clock, _: u64, _: bool, _: Option<u64>) {
         let mut sender = self.sender.get();
         let now = sender.time(now);
-        sender.frames.ack_read(now);
+        sender.frame_read(now);
     }
 
     /// Its rate is that of a call, whatever is lost.
