@@ -75,6 +75,13 @@ test-prediction: setup
 test-circle: setup
 	sh scripts/test-circle.sh
 
+# What `analects probe` finds on links that are known, drawn by the commit's hash, beside a call of Python's: a table, in
+# five minutes. As root. CPUs that are busy make verdicts unknown.
+.PHONY: test-probe-links
+test-probe-links: setup
+	$(CARGO) build --locked -p analects
+	python3 scripts/probe-links.py $${CARGO_TARGET_DIR:-target}/debug/analects
+
 # The named causes of calls' stalls, over scenarios of one cause: a table, in a minute.
 .PHONY: test-causes
 test-causes: setup

@@ -6,7 +6,11 @@
 //! sends when the detector deals it the next packet. Both follow one pace, window / round trip
 //! times 5/4 (twice in slow start, RFC 9002 section 7.7 and Linux), which stands in for the pacers
 //! of `noq`: two of them would release bursts that put one subflow behind the other.
+//!
+//! A third path carries a call beside them ([`frames`]).
 
+pub mod frames;
+mod path;
 mod subflow;
 
 pub use subflow::{Factory, Shared};
@@ -16,7 +20,8 @@ use crate::order::Order;
 use crate::trains::{Overtaking, Trains};
 use cca::tonopah::{Detector, Evidence, Kind, Settings, Subflow, Verdict};
 use cca::{Ack, Congestion, Control, Pace, Signal};
-use std::collections::VecDeque;
+use frames::Frames;
+use path::{Packet, Path};
 use std::time::Instant as Clock;
 use units::{Duration, Instant, Rate};
 
@@ -36,6 +41,9 @@ const FORGOTTEN: Duration = Duration::from_secs(10);
 /// of up to twice that is not overrun. By the time that the sender sees it the window has doubled again.
 const DEEP_ENOUGH: Duration = Duration::from_millis(200);
 
+/// Waits below this are compared with nothing: a processor that is busy makes them, too.
+const DEEP_FOR_A_CALL: Duration = Duration::from_millis(5);
+
 /// The totals of a sender so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Totals {
@@ -45,22 +53,6 @@ pub struct Totals {
     pub delivered: u64,
     /// Bytes that were lost.
     pub lost: u64,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Packet {
-    number: u64,
-    sent: Instant,
-    bytes: u64,
-}
-
-#[derive(Debug, Default)]
-struct Path {
-    packets: VecDeque<Packet>,
-    in_flight: u64,
-    srtt: Duration,
-    /// The newest packet of the acknowledgement that is being read.
-    newest: Option<Packet>,
 }
 
 /// The state that both subflows' controls share.
@@ -83,6 +75,7 @@ pub struct Sender {
     votes: Votes,
     /// In the quick form, instead of the detector.
     trains: Option<Trains>,
+    frames: Frames,
 }
 
 /// The detector's verdicts over the whole time, one for each of its intervals.
@@ -118,7 +111,53 @@ impl Sender {
             last_ack: Instant::ZERO,
             votes: Votes::default(),
             trains: None,
+            frames: Frames::default(),
         }
+    }
+
+    /// Begins a call, and the load after it. Without this the load begins at once, and there is no call.
+    pub fn begin_call(&mut self, now: Clock) {
+        self.tick(now);
+        self.frames.begin(self.now, self.limit);
+    }
+
+    /// The call's frames.
+    pub fn frames(&self) -> &Frames {
+        &self.frames
+    }
+
+    /// When the call's next frame leaves.
+    pub fn next_frame(&self) -> Option<Clock> {
+        self.frames.next().map(|at| self.clock(at))
+    }
+
+    /// An acknowledgement of the call's is read. Where the load's packets wait for longer than turns among three flows
+    /// take, what its frame waited is compared with that.
+    fn frame_read(&mut self, now: Instant) {
+        let (Some(rtt), Some(base)) = (self.frames.ack_read(now), self.depth.base()) else {
+            return;
+        };
+        let turns = self.rate().time_for(4 * u64::from(DATAGRAM));
+        let load = self.depth.latest();
+        if self.rate().as_bits() > 0 && load > turns.max(DEEP_FOR_A_CALL) {
+            self.frames.beside_deep(rtt.saturating_sub(base), load);
+        }
+    }
+
+    /// Bytes of the datagram that may leave now, if any: the call's before the load's.
+    pub fn due(&self) -> Option<usize> {
+        let may = |subflow| {
+            let in_flight = self.paths[index(subflow)].in_flight;
+            in_flight.saturating_add(DATAGRAM.into()) <= self.window_of(subflow)
+        };
+        let loads = || self.now >= self.frames.load() && Subflow::BOTH.into_iter().any(may);
+        let frame = self.frames.due(self.now);
+        frame.or_else(|| loads().then_some(DATAGRAM.into()))
+    }
+
+    /// Bytes that left, the call's too.
+    pub fn sent_in_all(&self) -> u64 {
+        self.totals.sent + self.frames.bytes()[0]
     }
 
     /// Sends trains only, from now on.
@@ -158,7 +197,11 @@ impl Sender {
 
     /// Whether the limit holds it back now, and not the path.
     pub fn is_held(&self) -> bool {
-        self.wanted() >= self.limit
+        self.wanted() >= self.load_limit()
+    }
+
+    fn load_limit(&self) -> Rate {
+        self.frames.left_of(self.limit)
     }
 
     /// The detector's verdicts so far.
@@ -181,15 +224,15 @@ impl Sender {
         self.totals
     }
 
-    /// Bytes delivered over time since the end of slow start, or of its first two seconds; zero until some of it
-    /// has passed. In the quick form, the rate at which the last train arrived.
+    /// Bytes delivered over time, the call's too, since the end of slow start, or of its first two seconds; zero until
+    /// some of it has passed. In the quick form, the rate at which the last train arrived.
     pub fn rate(&self) -> Rate {
         if let Some(trains) = &self.trains {
             return trains.rate();
         }
         match self.rate_from {
             Some((from, bytes)) if self.last_ack > from + LEAST => {
-                Rate::from_bytes_over(self.totals.delivered - bytes, self.last_ack.since(from))
+                Rate::from_bytes_over(self.delivered() - bytes, self.last_ack.since(from))
             }
             _ => Rate::from_bits(0),
         }
@@ -202,6 +245,18 @@ impl Sender {
 
     fn time(&self, now: Clock) -> Instant {
         Instant::from_nanos(now.saturating_duration_since(self.start).as_nanos() as u64)
+    }
+
+    fn clock(&self, at: Instant) -> Clock {
+        self.start + std::time::Duration::from_nanos(at.as_nanos())
+    }
+
+    fn delivered(&self) -> u64 {
+        self.totals.delivered + self.frames.bytes()[1]
+    }
+
+    fn warmed_up(&self, now: Instant) -> bool {
+        now >= self.frames.load() + WARM_UP
     }
 
     fn in_flight(&self) -> u64 {
@@ -220,22 +275,31 @@ impl Sender {
 
     /// It is `now`, and packets may be asked for.
     pub fn tick(&mut self, now: Clock) {
-        self.now = self.now.max(self.time(now));
+        self.reach(self.time(now));
+        self.frames.tick(self.now);
+    }
+
+    fn reach(&mut self, now: Instant) {
+        let before = self.now;
+        self.now = before.max(now);
+        if self.frames.is_begun() && (before..self.now).contains(&self.frames.load()) {
+            self.detector.begin(self.now);
+        }
     }
 
     /// When the next packet may leave, if not yet.
     pub fn next_slot(&self) -> Option<Clock> {
         let slot = self.pace.next();
         let waits = slot > self.now && !self.detector.is_train() && self.trains.is_none();
-        waits.then(|| self.start + std::time::Duration::from_nanos(slot.as_nanos()))
+        waits.then(|| self.clock(slot))
     }
 
     fn advance(&mut self, now: Instant) {
-        self.now = self.now.max(now);
+        self.reach(now);
         self.detector.advance(now, self.srtt());
         if self.detector.dominant() != self.dominant {
             self.dominant = self.detector.dominant();
-            if now.since(Instant::ZERO) >= WARM_UP {
+            if self.warmed_up(now) {
                 let verdict = self.detector.verdict(now);
                 match verdict.kind {
                     Kind::Fair => self.votes.fair += 1,
@@ -252,7 +316,7 @@ impl Sender {
     fn sent(&mut self, now: Instant, subflow: Subflow, number: u64, bytes: u64) {
         self.advance(now);
         self.detector.sent(now, subflow, bytes);
-        let gap = self.wanted().min(self.limit).time_for(bytes);
+        let gap = self.wanted().min(self.load_limit()).time_for(bytes);
         self.pace.sent(now, gap);
         let in_flight = self.in_flight() + bytes;
         self.window.on_sent(now, bytes, in_flight);
@@ -309,9 +373,9 @@ impl Sender {
             ..Ack::default()
         };
         self.window.on_ack(now, &ack);
-        let begun = !self.window.in_slow_start() || now.since(Instant::ZERO) >= WARM_UP;
+        let begun = !self.window.in_slow_start() || self.warmed_up(now);
         if self.rate_from.is_none() && begun {
-            self.rate_from = Some((now, self.totals.delivered));
+            self.rate_from = Some((now, self.delivered()));
         }
     }
 
@@ -389,8 +453,8 @@ impl Sender {
         }
     }
 
-    /// The window of `subflow`: no further bytes before the next packet's time, and while it is the
-    /// other's turn. A train may exceed it.
+    /// The window of `subflow`: no further bytes before the next packet's time, while it is the other's turn, and while
+    /// a frame of the call is to leave. A train may exceed it.
     fn window_of(&self, subflow: Subflow) -> u64 {
         let own = &self.paths[index(subflow)];
         let other = &self.paths[1 - index(subflow)];
@@ -402,7 +466,8 @@ impl Sender {
                 None => window.saturating_sub(other.in_flight),
             };
         }
-        if self.next_slot().is_some() || !self.detector.permits(subflow) {
+        let frame = self.frames.due(self.now).is_some();
+        if frame || self.next_slot().is_some() || !self.detector.permits(subflow) {
             return own.in_flight.min(window);
         }
         if self.detector.may_exceed() {
@@ -418,21 +483,6 @@ impl Sender {
             true => rate.scale(2, 1),
             false => rate.scale(5, 4),
         }
-    }
-}
-
-impl Path {
-    /// Takes the packet out of those in flight; the one sent at `sent` if that is known.
-    fn take(&mut self, number: u64, sent: Option<Instant>) -> Option<Packet> {
-        let from = sent.map_or(0, |sent| self.packets.partition_point(|p| p.sent < sent));
-        let at = from
-            + self
-                .packets
-                .range(from..)
-                .position(|p| p.number == number)?;
-        let packet = self.packets.remove(at)?;
-        self.in_flight -= packet.bytes;
-        Some(packet)
     }
 }
 

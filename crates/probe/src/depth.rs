@@ -48,7 +48,6 @@ pub struct Depth {
     base: Option<Duration>,
     bins: Vec<u32>,
     samples: u64,
-    greatest: Duration,
     latest: Duration,
     at_loss: Vec<Duration>,
     losses: usize,
@@ -63,7 +62,6 @@ impl Default for Depth {
             base: None,
             bins: vec![0; BINS],
             samples: 0,
-            greatest: Duration::ZERO,
             latest: Duration::ZERO,
             at_loss: Vec::with_capacity(KEPT),
             losses: 0,
@@ -80,7 +78,6 @@ impl Depth {
         let base = self.base.map_or(rtt, |base| base.min(rtt));
         self.base = Some(base);
         self.latest = rtt.saturating_sub(base);
-        self.greatest = self.greatest.max(self.latest);
         let bin = (self.latest.as_nanos() / BIN.as_nanos()).min(BINS as u64 - 1);
         self.bins[bin as usize] += 1;
         self.samples += 1;
@@ -119,14 +116,30 @@ impl Depth {
         self.latest
     }
 
-    /// The greatest depth.
-    pub fn greatest(&self) -> Duration {
-        self.greatest
+    /// Whether a queue stood on the path: by a mark, a depth for a twentieth of the time that is more than chance, or a
+    /// lesser one with losses at such depths. Losses from an empty queue are those of the wire, of a socket without
+    /// room, or of a policer.
+    pub fn stood(&self) -> bool {
+        let often = self.quantile(0.95).unwrap_or_default();
+        let lost = self.at_losses().is_some_and(|depth| depth >= SHALLOW);
+        self.marks > 0 || often > FULL || often >= SHALLOW && lost
     }
 
-    /// Whether the path showed that it was full: by a loss, a mark, or a queue that is more than chance.
-    pub fn was_full(&self) -> bool {
-        self.losses > 0 || self.marks > 0 || self.quantile(0.95).is_some_and(|d| d > FULL)
+    /// Whether it was deeper than managed queues are for half of the time.
+    pub fn is_deep(&self) -> bool {
+        self.quantile(0.5).is_some_and(|depth| depth > DEEP)
+    }
+
+    /// The median depth at losses; none before the first.
+    fn at_losses(&self) -> Option<Duration> {
+        self.of_losses(2)
+    }
+
+    /// The depth at losses below which one in `parts` of them was.
+    fn of_losses(&self, parts: usize) -> Option<Duration> {
+        let mut depths = self.at_loss.clone();
+        depths.sort_unstable();
+        depths.get(depths.len() / parts).copied()
     }
 
     /// Number of reported marks.
@@ -154,20 +167,24 @@ impl Depth {
             return Managed::Aqm(1.0);
         }
         let left_alone = self.longest_deep >= PATIENCE;
-        if self.greatest < SHALLOW || self.at_loss.is_empty() {
+        // A pause of a machine looks like the deepest queue of all.
+        let most = self.quantile(0.99).unwrap_or_default();
+        let Some(at_losses) = self.at_losses().filter(|_| most >= SHALLOW) else {
             return if left_alone {
                 Managed::DropTail(0.9)
             } else {
                 Managed::Unknown
             };
-        }
-        let mut depths = self.at_loss.clone();
-        depths.sort_unstable();
-        let median = depths[depths.len() / 2].as_secs_f64() / self.greatest.as_secs_f64();
-        let enough = (depths.len() as f64 / 4.0).min(1.0);
-        if left_alone || median >= FULL_ABOVE {
+        };
+        let median = at_losses.as_secs_f64() / most.as_secs_f64();
+        let losses = self.at_loss.len();
+        let enough = (losses as f64 / 4.0).min(1.0);
+        // One that drops by chance does it at depths that differ.
+        let quarter = self.of_losses(4).unwrap_or_default().as_secs_f64();
+        let always = quarter >= FULL_ABOVE * most.as_secs_f64();
+        if left_alone || median >= FULL_ABOVE && always {
             Managed::DropTail(if left_alone { 0.9 } else { 0.5 + 0.4 * enough })
-        } else if median < MANAGED_BELOW && depths.len() >= 2 {
+        } else if median < MANAGED_BELOW && losses >= 2 {
             let clear = (1.0 - median / MANAGED_BELOW).clamp(0.0, 1.0);
             Managed::Aqm(enough * (0.6 + 0.4 * clear))
         } else {
@@ -214,6 +231,23 @@ mod tests {
     }
 
     #[test]
+    fn losses_from_an_empty_queue_are_no_queues() {
+        let mut d = Depth::default();
+        feed(&mut d, 0, 100, |i| i % 20 / 15);
+        assert!(!d.stood());
+        d.lost();
+        assert!(!d.stood(), "0 ms");
+        d.round_trip(at(1000), Duration::from_millis(39));
+        (0..2).for_each(|_| d.lost());
+        assert!(!d.stood(), "19 ms, once");
+        feed(&mut d, 1000, 20, |i| i);
+        assert!(d.stood());
+        let mut marked = Depth::default();
+        marked.marked();
+        assert!(marked.stood());
+    }
+
+    #[test]
     fn a_deep_queue_that_is_left_alone_is_not_managed() {
         let mut d = Depth::default();
         feed(&mut d, 0, 10, |i| i);
@@ -236,7 +270,6 @@ mod tests {
         feed(&mut d, 0, 101, |i| i);
         assert_eq!(d.quantile(0.5), Some(Duration::from_millis(50)));
         assert_eq!(d.quantile(1.0), Some(Duration::from_millis(100)));
-        assert_eq!(d.greatest(), Duration::from_millis(100));
         d.round_trip(at(0), Duration::from_secs(60));
         assert!(d.quantile(1.0) < Some(Duration::from_secs(3)));
     }

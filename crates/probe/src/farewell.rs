@@ -3,9 +3,12 @@
 use crate::Problem;
 use noq_proto::{ConnectionError, TransportErrorCode};
 
-/// The problem to report for a connection that was lost for this reason.
-pub(crate) fn told(reason: &ConnectionError) -> Problem {
+/// The problem to report for a connection that was lost for this reason, after so many datagrams came.
+pub(crate) fn told(reason: &ConnectionError, came: u64) -> Problem {
     match reason {
+        ConnectionError::TimedOut if came > 0 => Problem::Unreachable(format!(
+            "{came} packets came, and then none: the path is full and loses nearly all, or the peer is gone"
+        )),
         ConnectionError::TimedOut => Problem::Unreachable(
             "no answer: nothing listens there, or something on the way drops UDP".to_owned(),
         ),

@@ -1,10 +1,11 @@
 //! Determines the queue management of a path: fair queuing or one queue for all, found with two
-//! subflows of multipath QUIC.
+//! subflows of multipath QUIC; and what a call waits beside a load.
 //!
 //! Two ports of a client talk with one port of a server, so that a fair queue sees two flows. The
 //! sender gives one of them 6/10 of its rate and the other 4/10, in turns ([`control`]), and sees
 //! from the delays of neighbours whether they wait in one queue (`cca::tonopah`). Round trips, losses
-//! and marks show the rest ([`depth`]). The quick form sends two trains instead ([`trains`]).
+//! and marks show the rest ([`depth`]). From a third port a [`call`] is sent beside them, and what is
+//! said of calls rests on its waits alone. The quick form sends two trains instead ([`trains`]).
 //!
 //! [`node`] is an end point without sockets and clock: [`real`] gives it both, the tests simulated
 //! links in virtual time.
@@ -14,6 +15,7 @@
 
 #![deny(missing_docs)]
 
+pub mod call;
 pub mod control;
 pub mod depth;
 mod farewell;

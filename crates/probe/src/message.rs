@@ -19,6 +19,10 @@ pub(crate) struct Ask {
     /// Whether to send two trains only. A server of before the quick form refuses it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) quick: bool,
+    /// Whether to send a call beside the load, over a third path. A server of before the call has no such path, and is
+    /// not asked for one.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) call: bool,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it")]
@@ -83,6 +87,7 @@ mod tests {
             direction: Direction::Down,
             millis: 10,
             quick: false,
+            call: false,
         });
         let two = [&ask[..], &ask[..]].concat();
         let mut lines = Lines::default();

@@ -1,8 +1,8 @@
 //! An end point without sockets and clock: datagrams and the time in, datagrams and news out.
 //!
-//! A client has two sockets, numbered 0 and 1, so that each path has a port of its own. QUIC knows a
-//! path by its remote address, and both have the same: inside, the second gets another port, which
-//! never leaves the node.
+//! A client has [`SOCKETS`], numbered from 0, so that each path has a port of its own. QUIC knows a
+//! path by its remote address, and all have the same: inside, those after the first get another port,
+//! which never leaves the node.
 
 pub use crate::news::News;
 
@@ -27,13 +27,19 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use units::Rate;
 
+/// The sockets of a client: the two subflows of the load, and the call.
+pub const SOCKETS: usize = 3;
+
 /// A connection without arrivals for this long is over.
-const IDLE: Duration = Duration::from_secs(5);
+const IDLE: Duration = Duration::from_secs(10);
+/// The round trip that is assumed before one was seen: packets of a handshake are sent again after three of them. A
+/// second, as RFC 9002 has it, leaves too few tries where a queue is full.
+const ASSUMED: Duration = Duration::from_millis(100);
 /// Bytes kept of a stream that are not acknowledged, or not read: the only stream has lines of
 /// text.
 const WINDOW: u32 = 16 << 10;
 /// Datagrams that wait to be sent, or to be read. Bytes.
-const DATAGRAMS: usize = 64 << 10;
+pub(crate) const DATAGRAMS: usize = 64 << 10;
 /// Answers of the end point itself (Retry, refusals) that wait to be sent.
 const REPLIES: usize = 64;
 /// Connections that are over and wait for stragglers (RFC 9000, section 10.2), in addition to those
@@ -165,8 +171,14 @@ impl Node {
             direction: wish.direction,
             millis: wish.form.span().as_millis() as u64,
             quick: wish.form == Form::Quick,
+            call: false,
         };
-        let session = Session::asks(connection, sender, ask, second(remote), now);
+        let paths = match wish.form {
+            Form::Load(_) => SOCKETS,
+            Form::Quick => 2,
+        };
+        let others = (1..paths).map(|socket| inner(remote, socket)).collect();
+        let session = Session::asks(connection, sender, ask, others, now);
         Ok(Node {
             sessions: BTreeMap::from([(handle.0, session)]),
             remote: Some(remote),
@@ -198,10 +210,7 @@ impl Node {
     ) {
         let path = match (&self.serving, self.remote) {
             (Some(serving), _) if serving.ledger.allows(from.ip()) => FourTuple::new(from, local),
-            (None, Some(remote)) if from == remote => FourTuple::from_remote(match socket {
-                0 => remote,
-                _ => second(remote),
-            }),
+            (None, Some(remote)) if from == remote => FourTuple::from_remote(inner(remote, socket)),
             _ => return,
         };
         let mut reply = Vec::new();
@@ -266,7 +275,6 @@ impl Node {
                 .poll_transmit(now, NonZeroUsize::MIN, &mut data);
             if let Some(transmit) = next {
                 self.turn = handle + 1;
-                session.refill();
                 return Some(self.outgoing(transmit, data));
             }
         }
@@ -288,9 +296,10 @@ impl Node {
 
     fn outgoing(&self, transmit: Transmit, mut data: Vec<u8>) -> Outgoing {
         data.truncate(transmit.size);
-        let (socket, to) = match self.remote {
-            Some(remote) if transmit.destination == second(remote) => (1, remote),
-            _ => (0, transmit.destination),
+        let path = |remote| (0..SOCKETS).find(|&s| inner(remote, s) == transmit.destination);
+        let (socket, to) = match self.remote.and_then(|remote| Some((path(remote)?, remote))) {
+            Some(path) => path,
+            None => (0, transmit.destination),
         };
         Outgoing {
             socket,
@@ -388,12 +397,11 @@ fn ends(seed: Option<[u8; 32]>) -> Arc<EndpointConfig> {
     Arc::new(config)
 }
 
-/// The internal address for `remote`, on the second path.
-fn second(mut remote: SocketAddr) -> SocketAddr {
-    remote.set_port(match remote.port() {
-        u16::MAX => u16::MAX - 1,
-        port => port + 1,
-    });
+/// The internal address for `remote`, on the path of a socket.
+fn inner(mut remote: SocketAddr, socket: usize) -> SocketAddr {
+    let offset = socket.min(SOCKETS) as u16;
+    let port = remote.port();
+    remote.set_port(port.checked_add(offset).unwrap_or(port - offset));
     remote
 }
 
@@ -401,7 +409,8 @@ fn transport(sender: &Shared) -> TransportConfig {
     let mut config = TransportConfig::default();
     config
         .congestion_controller_factory(sender.factory())
-        .max_concurrent_multipath_paths(2)
+        .max_concurrent_multipath_paths(SOCKETS as u32)
+        .initial_rtt(ASSUMED)
         .max_concurrent_bidi_streams(VarInt::from_u32(1))
         .max_concurrent_uni_streams(VarInt::from_u32(0))
         .max_idle_timeout(IdleTimeout::try_from(IDLE).ok())

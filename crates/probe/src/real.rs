@@ -3,7 +3,7 @@
 use crate::Problem;
 use crate::identity::Identity;
 use crate::limits::Ledger;
-use crate::node::{News, Node, Outgoing, Wish};
+use crate::node::{News, Node, Outgoing, SOCKETS, Wish};
 use crate::report::Report;
 use cca::tonopah::Settings;
 use noq_proto::EcnCodepoint;
@@ -93,7 +93,7 @@ pub fn probe(
         SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
         SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
     };
-    let mut sockets = Sockets::new(&[any, any])?;
+    let mut sockets = Sockets::new(&[any; SOCKETS])?;
     let mut node = Node::client(clock(), remote, wish, settings, None)?;
     let mut last = None;
     loop {

@@ -1,5 +1,6 @@
 //! The findings, for people and programs.
 
+use crate::call::Call;
 use crate::control::{Sender, Votes};
 use crate::depth::Managed;
 use crate::order;
@@ -12,6 +13,12 @@ use units::Duration;
 
 /// Verdicts of the detector that there have to be at least for fair queuing: one can be chance.
 const LEAST_VOTES: u32 = 3;
+
+/// A call whose frames waited for at least this part of what the load's packets waited at the same time was in their
+/// queue: one of its own, or a class apart, would have let it pass.
+const ALIKE: f64 = 0.75;
+/// How sure that is.
+const BY_CALL: f64 = 0.7;
 
 /// The direction of the data, whose queue is examined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,6 +103,10 @@ pub struct Report {
     /// What the trains of the quick form showed; absent in the other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trains: Option<Overtaking>,
+    /// What a call beside the load has found; absent if there was none: in the quick form, with a peer of before it,
+    /// and within a limit that leaves no room for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<Call>,
 }
 
 impl Report {
@@ -118,11 +129,19 @@ impl Report {
             (None, Scope::Moment) => (seen.kind, seen.confidence),
             (None, Scope::Whole) => weigh(sender.votes()),
         };
+        let (kind, confidence) = match sender.frames().share_of_wait() {
+            Some(share) if kind == Kind::Unknown && share >= ALIKE => (Kind::Shared, BY_CALL),
+            _ => (kind, confidence),
+        };
         let queue = |q: f64| depth.quantile(q).filter(|_| trains.is_none()).map(ms);
         // A path without a queue looks like one queue for all, too.
-        let (verdict, confidence) = match (kind, depth.was_full()) {
+        let (verdict, confidence) = match (kind, depth.stood()) {
             _ if !sender.order().is_kept() => (Management::Unknown, 0.0),
             (Kind::Shared, false) => (Management::Unknown, 0.0),
+            // So does one that is short for whatever reason.
+            (Kind::Shared, true) if depth.managed() == Managed::Unknown && !depth.is_deep() => {
+                (Management::Unknown, 0.0)
+            }
             _ => judge(kind, confidence, depth.managed()),
         };
         Report {
@@ -161,6 +180,7 @@ impl Report {
             marks: depth.marks(),
             reordered: sender.order().late(),
             trains,
+            call: Call::of(sender.frames(), depth.stood()),
         }
     }
 
@@ -176,19 +196,17 @@ impl Report {
         format!("{what} ({:.0} % sure)", 100.0 * self.confidence)
     }
 
-    /// What it means for what shares the path with a transfer. Of calls it says nothing but that: two equal transfers
-    /// were tried, and a queue such as `confucius` keeps a call apart from both of them.
+    /// What it means for other transfers. Of calls it says nothing: two equal transfers were tried, and a queue such as
+    /// `confucius` keeps a call apart from both of them.
     pub fn meaning(&self) -> String {
         let deep = self.queue_p95_ms.unwrap_or(0.0);
         match self.verdict {
             Management::FairQueuing => "Each flow waits in a queue of its own: other people's \
                  transfers take bandwidth from it, and hardly add delay."
                 .to_owned(),
-            Management::SharedFifo => format!(
-                "Equal flows wait in one queue, here for up to {deep:.0} ms{}. Whether it keeps calls \
-                 apart was not tried.",
-                if deep > 100.0 { ", in which a call would stall" } else { "" }
-            ),
+            Management::SharedFifo => {
+                format!("Equal flows wait in one queue, here for up to {deep:.0} ms.")
+            }
             Management::Aqm => format!(
                 "Equal flows share one queue and its losses, but it is kept short (here {deep:.0} ms)."
             ),
@@ -209,6 +227,19 @@ impl Report {
             }
             Management::Unknown => "Nothing can be said: the path was not filled for long enough, \
                  or what was seen fits neither."
+                .to_owned(),
+        }
+    }
+
+    /// What a call beside such a load has to expect, in words: by the call that was sent, and nothing else.
+    pub fn for_a_call(&self) -> String {
+        match &self.call {
+            Some(call) => call.meaning(),
+            None if self.trains.is_some() => {
+                "unknown: a call is sent beside a load only, without --quick.".to_owned()
+            }
+            None => "unknown: no call was sent. The server is of before the call, or the limit of the rate leaves no \
+                 room for it."
                 .to_owned(),
         }
     }
@@ -253,7 +284,8 @@ impl Report {
             ),
             ("lost", format!("{lost:.2} %, {} marks", self.marks)),
             ("because", self.reason()),
-            ("for a call", self.meaning()),
+            ("for others", self.meaning()),
+            ("for a call", self.for_a_call()),
         ];
         let queue_is_ours = self.trains.is_some();
         for (name, value) in lines {
@@ -273,6 +305,7 @@ impl Report {
         share(self.confidence)
             && share(self.reordered)
             && self.trains.is_none_or(|trains| trains.is_sound())
+            && self.call.is_none_or(|call| call.is_sound())
             && self.difference_ms.is_none_or(|x| size(x.abs()))
             && size(self.age_ms)
             && size(self.at_ms)

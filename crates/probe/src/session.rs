@@ -1,6 +1,6 @@
 //! One connection: the messages and actions of each end on it.
 //!
-//! The client opens both paths, asks on the first stream, and reads or writes filler; the server
+//! The client opens all paths, asks on the first stream, and reads or writes filler; the server
 //! grants and does the opposite. The sending end has the [`Sender`](crate::control::Sender) and
 //! makes the reports. Filler is sent in datagrams (RFC 9221): none of it is sent twice, or kept
 //! until gaps are filled, so that losses cost no memory.
@@ -16,15 +16,16 @@ use crate::news::News;
 use crate::report::Direction;
 use bytes::Bytes;
 use noq_proto::{
-    Connection, ConnectionError, Dir, Event, FourTuple, PathEvent, PathStatus, StreamEvent,
-    StreamId, VarInt,
+    Connection, ConnectionError, Dir, Event, FourTuple, PathError, PathEvent, PathStatus,
+    StreamEvent, StreamId, VarInt,
 };
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
-/// A peer has this long to be connected, on both ports, and to ask.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
+/// A peer has this long to be connected, on all ports, and to ask: QUIC sends a handshake's packets and challenges again
+/// after 0.3, 0.9, 2.1, 4.5 and 9.3 s, so that a path that loses a third of them is all but sure to be probed.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(15);
 /// Between two reports of a sender, and two signs of life of a receiver.
 const EVERY: Duration = Duration::from_millis(250);
 /// Factor by which a client may exceed its granted rate for a while: bursts, and the difference
@@ -46,8 +47,10 @@ enum Code {
 enum Role {
     Asks {
         ask: Ask,
-        second: SocketAddr,
-        opened: bool,
+        /// The paths beside the first one, and how many of them were opened and proven.
+        others: Vec<SocketAddr>,
+        opened: usize,
+        proven: usize,
     },
     Serves {
         address: IpAddr,
@@ -87,6 +90,8 @@ pub(crate) struct Session {
     accounted: bool,
     /// The second path is proven.
     both: bool,
+    /// A call is sent beside the load.
+    calls: bool,
 }
 
 impl Session {
@@ -94,13 +99,14 @@ impl Session {
         connection: Connection,
         sender: Shared,
         ask: Ask,
-        second: SocketAddr,
+        others: Vec<SocketAddr>,
         now: Instant,
     ) -> Self {
         let role = Role::Asks {
             ask,
-            second,
-            opened: false,
+            others,
+            opened: 0,
+            proven: 0,
         };
         Self::new(connection, sender, role, now)
     }
@@ -131,6 +137,7 @@ impl Session {
             taken: 0,
             accounted: false,
             both: false,
+            calls: false,
         }
     }
 
@@ -153,8 +160,12 @@ impl Session {
     }
 
     /// It is `now`, and packets may be asked for.
-    pub(crate) fn tick(&self, now: Instant) {
+    pub(crate) fn tick(&mut self, now: Instant) {
         self.sender.get().tick(now);
+        if matches!(self.state, State::Sending { .. }) {
+            // A peer that takes no filler is informed when the session acts next.
+            let _ = self.make_ready();
+        }
     }
 
     /// When to call [`act`](Self::act) if no datagram arrives.
@@ -162,8 +173,10 @@ impl Session {
         match self.state {
             State::Waiting => Some(self.begun + PATIENCE),
             State::Sending { until } => {
-                let slot = self.sender.get().next_slot();
-                Some(until.min(self.next_report).min(slot.unwrap_or(until)))
+                let sender = self.sender.get();
+                let next = [sender.next_slot(), sender.next_frame()];
+                let soonest = until.min(self.next_report);
+                Some(next.into_iter().flatten().fold(soonest, Instant::min))
             }
             State::Training { until } => Some(until),
             State::Receiving { until } => Some(until.min(self.next_report)),
@@ -193,10 +206,12 @@ impl Session {
             }
             Event::Path(PathEvent::Established { .. }) => {
                 self.both = true;
-                self.ask();
+                if let Role::Asks { proven, .. } = &mut self.role {
+                    *proven += 1;
+                }
             }
             Event::Path(PathEvent::Abandoned { .. }) => {
-                let text = "one of the two ports is no longer answered";
+                let text = "one of the ports is no longer answered";
                 self.fail(now, Code::Protocol, Problem::Unreachable(text.to_owned()));
             }
             _ => {}
@@ -208,7 +223,8 @@ impl Session {
             return;
         }
         self.state = State::Over;
-        let problem = farewell::told(reason);
+        let came = self.connection.stats().udp_rx.datagrams;
+        let problem = farewell::told(reason, came);
         self.news.push_back(News::Failed(problem));
     }
 
@@ -226,12 +242,20 @@ impl Session {
             .close(now, VarInt::from_u32(code as u32), reason);
     }
 
-    /// Asks, once both paths are there.
+    /// Asks, once all paths are there.
     fn ask(&mut self) {
-        let Role::Asks { ask, .. } = &self.role else {
+        let Role::Asks {
+            ask,
+            others,
+            proven,
+            ..
+        } = &mut self.role
+        else {
             return;
         };
-        if self.control.is_none() {
+        if self.control.is_none() && *proven == others.len() {
+            ask.call = others.len() > 1;
+            self.calls = ask.call;
             self.direction = ask.direction;
             self.unsent = line(ask);
             self.control = self.connection.streams().open(Dir::Bi);
@@ -242,12 +266,16 @@ impl Session {
     }
 
     fn step(&mut self, now: Instant) -> Result<(), (Code, Problem)> {
-        self.open_second(now)?;
+        self.open_next(now)?;
+        self.ask();
         self.read_control(now)?;
         match self.state {
             State::Waiting if now >= self.begun + PATIENCE => Err((
                 Code::Late,
-                Problem::Unreachable("the peer made no progress within 5 s".to_owned()),
+                Problem::Unreachable(format!(
+                    "the peer made no progress within {} s: packets come back, but too few of them",
+                    PATIENCE.as_secs()
+                )),
             )),
             State::Sending { until } => self.send(now, until),
             State::Training { until } => self.train(now, until),
@@ -256,28 +284,32 @@ impl Session {
         }
     }
 
-    /// Opens the client's second path as soon as the server has given it identifiers.
-    fn open_second(&mut self, now: Instant) -> Result<(), (Code, Problem)> {
+    /// Opens the client's next path as soon as the last one is proven, and the server has given it identifiers. That
+    /// is their order on the server as well, which makes the second subflow B and the third the call.
+    fn open_next(&mut self, now: Instant) -> Result<(), (Code, Problem)> {
         let Role::Asks {
-            second,
+            ref mut others,
             ref mut opened,
+            proven,
             ..
         } = self.role
         else {
             return Ok(());
         };
-        if *opened || self.connection.is_handshaking() {
+        if *opened == others.len() || *opened > proven || self.connection.is_handshaking() {
             return Ok(());
         }
         if !self.connection.is_multipath_negotiated() {
             let text = "the server does not speak multipath QUIC".to_owned();
             return Err((Code::Protocol, Problem::Peer(text)));
         }
-        let path = FourTuple::from_remote(second);
-        *opened = self
-            .connection
-            .open_path(path, PathStatus::Available, now)
-            .is_ok();
+        let path = FourTuple::from_remote(others[*opened]);
+        match self.connection.open_path(path, PathStatus::Available, now) {
+            Ok(_) => *opened += 1,
+            // The server is of before the call, and has two paths.
+            Err(PathError::MaxPathIdReached) if *opened == 1 => others.truncate(1),
+            Err(_) => {}
+        }
         Ok(())
     }
 
@@ -317,6 +349,7 @@ impl Session {
         self.connection.force_key_update();
         let span = Duration::from_millis(ask.millis).min(grant.span);
         self.direction = ask.direction;
+        self.calls = ask.call;
         self.unsent = line(&Answer::Granted {
             millis: span.as_millis() as u64,
             bits_per_second: grant.rate.as_bits(),
@@ -324,7 +357,7 @@ impl Session {
         self.begun = now;
         self.next_report = now + EVERY;
         match ask.direction {
-            Direction::Down => self.start(now + span, ask.quick),
+            Direction::Down => self.start(now, now + span, ask.quick),
             // The client ends it; the rest is for data under way.
             Direction::Up => {
                 self.state = State::Receiving {
@@ -354,7 +387,7 @@ impl Session {
                         .get()
                         .set_limit(units::Rate::from_bits(bits_per_second));
                     let quick = ask.quick;
-                    self.start(now + span, quick);
+                    self.start(now, now + span, quick);
                 } else {
                     self.state = State::Receiving {
                         until: now + span + PATIENCE,

@@ -173,6 +173,11 @@ impl Detector {
         }
     }
 
+    /// Both subflows begin to send: for the next 200 ms neither counts as one that sends nothing.
+    pub fn begin(&mut self, now: Instant) {
+        self.last_sent = [Some(now); 2];
+    }
+
     /// Whether the next packet may be one of `subflow`: to be asked before each. A subflow that sends
     /// nothing for 200 ms does not hold the other back.
     pub fn permits(&self, subflow: Subflow) -> bool {

@@ -14,7 +14,7 @@ use units::Rate;
 const UNPACED: u64 = 1 << 40;
 
 /// A [`Sender`], shared by its paths and by the reports about it. As a factory it gives the first
-/// path that is opened subflow A, and every later one subflow B.
+/// path that is opened subflow A, the second subflow B, and every later one the call.
 #[derive(Clone)]
 pub struct Shared(Arc<Mutex<Sender>>);
 
@@ -59,10 +59,13 @@ impl ControllerFactory for Factory {
     fn build(self: Arc<Self>, _now: Clock, _mtu: u16) -> Box<dyn Controller> {
         let mut built = locked(&self.built);
         *built += 1;
-        Box::new(SubflowControl {
-            sender: self.sender.clone(),
-            subflow: if *built == 1 { Subflow::A } else { Subflow::B },
-        })
+        let sender = self.sender.clone();
+        let subflow = match *built {
+            1 => Subflow::A,
+            2 => Subflow::B,
+            _ => return Box::new(CallControl { sender }),
+        };
+        Box::new(SubflowControl { sender, subflow })
     }
 }
 
@@ -148,6 +151,76 @@ impl Controller for SubflowControl {
         let sender = self.sender.get();
         let mut metrics = ControllerMetrics::default();
         metrics.congestion_window = sender.window.window();
+        metrics.pacing_rate = Some(UNPACED);
+        metrics
+    }
+
+    fn clone_box(&self) -> Box<dyn Controller> {
+        Box::new(self.clone())
+    }
+
+    fn initial_window(&self) -> u64 {
+        INITIAL_WINDOW
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}
+
+/// The control of the call's path: a frame leaves when it is due, and nothing else.
+#[derive(Clone)]
+struct CallControl {
+    sender: Shared,
+}
+
+impl std::fmt::Debug for CallControl {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("CallControl")
+    }
+}
+
+impl Controller for CallControl {
+    fn on_packet_sent(&mut self, now: Clock, bytes: u16, pn: u64) {
+        let mut sender = self.sender.get();
+        let packet = Packet {
+            number: pn,
+            sent: sender.time(now),
+            bytes: bytes.into(),
+        };
+        sender.frames.sent(packet);
+    }
+
+    fn on_ack(&mut self, _: Clock, _: Clock, _: u64, pn: u64, _: bool, _: &RttEstimator) {
+        self.sender.get().frames.acked(pn);
+    }
+
+    fn on_end_acks(&mut self, now: Clock, _: u64, _: bool, _: Option<u64>) {
+        let mut sender = self.sender.get();
+        let now = sender.time(now);
+        sender.frame_read(now);
+    }
+
+    /// Its rate is that of a call, whatever is lost.
+    fn on_congestion_event(&mut self, _: Clock, _: Clock, _: bool, _: bool, _: u64, _: u64) {}
+
+    fn on_packet_lost(&mut self, _lost_bytes: u16, pn: u64, _now: Clock) {
+        self.sender.get().frames.lost(pn);
+    }
+
+    fn on_mtu_update(&mut self, _new_mtu: u16) {}
+
+    fn window(&self) -> u64 {
+        let sender = self.sender.get();
+        match sender.frames.due(sender.now) {
+            Some(_) => u64::MAX,
+            None => 0,
+        }
+    }
+
+    fn metrics(&self) -> ControllerMetrics {
+        let mut metrics = ControllerMetrics::default();
+        metrics.congestion_window = INITIAL_WINDOW;
         metrics.pacing_rate = Some(UNPACED);
         metrics
     }

@@ -1,10 +1,11 @@
-//! The sending end: filler without a break, or two trains, and the reports.
+//! The sending end: filler without a break, a call's frames between it, or two trains, and the reports.
 
 use super::{Code, EVERY, PATIENCE, Role, Session, State, protocol};
 use crate::Problem;
 use crate::control::DATAGRAM;
 use crate::message::{Answer, line};
 use crate::news::News;
+use crate::node::DATAGRAMS;
 use crate::report::{Report, Scope};
 use crate::trains::{FILLED, RUN};
 use bytes::Bytes;
@@ -15,13 +16,15 @@ static FILLER: [u8; DATAGRAM as usize] = [0; DATAGRAM as usize];
 
 impl Session {
     /// Begins to send.
-    pub(super) fn start(&mut self, until: Instant, quick: bool) {
+    pub(super) fn start(&mut self, now: Instant, until: Instant, quick: bool) {
         self.state = match quick {
             true => State::Training { until },
             false => State::Sending { until },
         };
-        if quick {
-            self.sender.get().send_trains();
+        match quick {
+            true => self.sender.get().send_trains(),
+            false if self.calls => self.sender.get().begin_call(now),
+            false => {}
         }
     }
 
@@ -38,13 +41,13 @@ impl Session {
     }
 
     pub(super) fn send(&mut self, now: Instant, until: Instant) -> Result<(), (Code, Problem)> {
-        let sent = self.sender.get().totals().sent;
+        let sent = self.sender.get().sent_in_all();
         let spent = matches!(self.role, Role::Serves { grant, .. } if sent >= grant.bytes);
         if now >= until || spent {
             self.finish(now);
             return Ok(());
         }
-        self.fill(usize::MAX, FILLER.len())?;
+        self.make_ready()?;
         if now >= self.next_report {
             self.next_report = now + EVERY;
             let report = self.report(now, Scope::Moment);
@@ -60,11 +63,15 @@ impl Session {
         Ok(())
     }
 
-    /// Keeps filler ready. Must be called after every departure.
-    pub(crate) fn refill(&mut self) {
-        if matches!(self.state, State::Sending { .. }) {
-            // A peer that takes no filler is informed when the session acts next.
-            let _ = self.fill(usize::MAX, FILLER.len());
+    /// Makes the next datagram ready if one may leave now. One at a time: `noq` sends them in order, and the next
+    /// may have to be the call's.
+    pub(super) fn make_ready(&mut self) -> Result<(), (Code, Problem)> {
+        let Some(bytes) = self.sender.get().due() else {
+            return Ok(());
+        };
+        match self.connection.datagrams().send_buffer_space() + FILLED > DATAGRAMS {
+            true => self.fill(1, bytes),
+            false => Ok(()),
         }
     }
 

@@ -3,7 +3,7 @@
 use cca::tonopah::Settings;
 use probe::control::DATAGRAM;
 use probe::limits::{Ledger, Policy};
-use probe::node::{Form, News, Node, Outgoing, Wish};
+use probe::node::{Form, News, Node, Outgoing, SOCKETS, Wish};
 use probe::report::Direction;
 use probe::{Identity, Pin, Problem, Report, Trust, real};
 use std::net::SocketAddr;
@@ -94,7 +94,7 @@ impl Pair {
             }
         }
         for data in self.taken() {
-            let socket = (0..2).find(|&socket| client_address(socket) == data.to);
+            let socket = (0..SOCKETS).find(|&socket| client_address(socket) == data.to);
             if let Some(socket) = socket {
                 let from = server_address();
                 self.client
@@ -150,6 +150,13 @@ fn an_honest_client_is_served_both_ways_and_then_forgotten() {
         let report = pair.run(LONG, &mut honest).unwrap().unwrap();
         let rate = 8.0 * report.sent_bytes as f64 / report.at_ms / 1e3;
         assert!((3.5..5.5).contains(&rate), "{direction:?}: {rate} Mbit/s");
+        // Nothing queued, as the limit held the load back.
+        assert!(!report.call.unwrap().filled, "{}", report.text());
+        assert!(
+            report.for_a_call().starts_with("unknown"),
+            "{}",
+            report.text()
+        );
         pair.run(LONG, &mut honest);
         assert_eq!(pair.server.connections(), 0);
     }
@@ -261,6 +268,19 @@ fn a_second_path_to_a_spoofed_address_gets_no_data() {
     let went = pair.bytes_to(stranger());
     assert!(came > 0 && went <= 3 * came, "{went} bytes for {came}");
     assert_eq!(pair.server.connections(), 0);
+}
+
+/// As where others fill a queue that drops what comes last: handshakes and challenges are sent again.
+#[test]
+fn a_path_that_loses_a_third_is_probed() {
+    for seed in 0..8 {
+        let mut random = Stream::new(seed, "a full path");
+        let mut pair = Pair::new(policy(), Direction::Down);
+        let mut source =
+            |data: &Outgoing| (random.below(3) > 0).then(|| client_address(data.socket));
+        let report = pair.run(2 * LONG, &mut source).unwrap();
+        assert!(report.is_ok(), "{seed}: {report:?}");
+    }
 }
 
 #[test]

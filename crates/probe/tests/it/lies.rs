@@ -81,6 +81,9 @@ fn a_server_that_tells_the_truth_gets_all_data() {
     let report = report.unwrap();
     assert!(report.sent_bytes > 2_000_000, "{report:?}");
     assert_eq!(report.lost_bytes, 0);
+    // It has two paths, as servers had before the call.
+    assert_eq!(report.call, None);
+    assert!(report.for_a_call().contains("no call was sent"));
 }
 
 #[test]

@@ -20,13 +20,14 @@ pub struct ProbeArgs {
     /// Accept any server that answers: anyone on the path can pose as it, and report anything.
     #[arg(long, conflicts_with = "pin")]
     pub trust_anyone: bool,
-    /// Duration of the probe, 3 s to 1 h; servers permit 60 s by default.
+    /// Duration of the probe, 3 s to 1 h; servers permit 60 s by default. A small call is sent as long: for half a
+    /// second alone, and then beside the load.
     #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u64).range(3..=3600))]
     pub seconds: u64,
     /// Send two trains of 88 packets instead of a load: less than 150 kB, and under a second where round
     /// trips take 50 ms or less. It can find fair queuing, and nothing else: packets that stay in order
     /// belong to one queue, or to one that shows nothing while it is idle. It says nothing of a path
-    /// that others keep busy.
+    /// that others keep busy, and nothing of calls.
     #[arg(long, conflicts_with_all = ["seconds", "watch", "rate"])]
     pub quick: bool,
     /// Send data to the server, to probe the uplink's queue. Without it, the server sends, which probes

@@ -145,7 +145,9 @@ fn paths_of_different_length_are_no_fair_queues() {
 #[test]
 fn the_report_is_json_that_names_the_finding() {
     let [down, _] = quick("cake", 10, 20);
+    assert!(down.for_a_call().starts_with("unknown"), "{}", down.text());
     let json = serde_json::to_value(&down).unwrap();
+    assert!(json.get("call").is_none());
     assert_eq!(json["verdict"], "fair-queuing");
     assert_eq!(json["trains"]["finding"], "overtaken");
     assert!(json["trains"]["shares"][1].as_f64().unwrap() >= 0.1);

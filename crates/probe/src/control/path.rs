@@ -1,0 +1,37 @@
+//! The packets of one path that are under way.
+
+use std::collections::VecDeque;
+use units::{Duration, Instant};
+
+/// A packet that left.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Packet {
+    pub(super) number: u64,
+    pub(super) sent: Instant,
+    pub(super) bytes: u64,
+}
+
+/// A path of the load.
+#[derive(Debug, Default)]
+pub(super) struct Path {
+    pub(super) packets: VecDeque<Packet>,
+    pub(super) in_flight: u64,
+    pub(super) srtt: Duration,
+    /// The newest packet of the acknowledgement that is being read.
+    pub(super) newest: Option<Packet>,
+}
+
+impl Path {
+    /// Takes the packet out of those in flight; the one sent at `sent` if that is known.
+    pub(super) fn take(&mut self, number: u64, sent: Option<Instant>) -> Option<Packet> {
+        let from = sent.map_or(0, |sent| self.packets.partition_point(|p| p.sent < sent));
+        let at = from
+            + self
+                .packets
+                .range(from..)
+                .position(|p| p.number == number)?;
+        let packet = self.packets.remove(at)?;
+        self.in_flight -= packet.bytes;
+        Some(packet)
+    }
+}
