@@ -39,7 +39,7 @@ def stalls(program, path, *options):
         raise SystemExit(f"predict-lines: {path.read_text()}: {ran.stderr}")
     for result in json.loads(ran.stdout)["results"]:
         of = [call["stall_s"] for call in result["calls"]]
-        yield sum(of) / len(of), result["invalid"]
+        yield sum(of) / len(of), result.get("invalid", [])
 
 
 def told(values):
