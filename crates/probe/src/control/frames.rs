@@ -31,7 +31,7 @@ const LATE: Duration = Duration::from_millis(10);
 /// Round trips that are kept, the newest: of four minutes.
 const KEPT: usize = 8192;
 /// Frames beside a deep queue that there have to be, before their waits are compared with the load's.
-const LEAST_DEEP: u32 = 15;
+const LEAST_DEEP: u32 = 8;
 /// Packets that are neither acknowledged nor lost, at most.
 const OPEN: usize = 4096;
 
@@ -278,7 +278,7 @@ mod tests {
     fn waits_are_compared_where_the_load_waits_long() {
         let mut frames = Frames::default();
         let ms = Duration::from_millis;
-        (0..14).for_each(|_| frames.beside_deep(ms(45), ms(50)));
+        (0..7).for_each(|_| frames.beside_deep(ms(45), ms(50)));
         assert_eq!(frames.share_of_wait(), None);
         frames.beside_deep(ms(45), ms(50));
         assert_eq!(frames.share_of_wait(), Some(0.9));
