@@ -34,8 +34,6 @@ const INITIAL_WINDOW: u64 = 10 * DATAGRAM as u64;
 const LEAST: Duration = Duration::from_millis(100);
 /// The detector's verdicts count from then on: slow start and its losses prove little.
 const WARM_UP: Duration = Duration::from_secs(2);
-/// Packets that are neither acknowledged nor lost after this long are forgotten.
-const FORGOTTEN: Duration = Duration::from_secs(10);
 
 /// Slow start ends when packets have waited for this long: what that means for a call is known, and a buffer
 /// of up to twice that is not overrun. By the time that the sender sees it the window has doubled again.
@@ -325,13 +323,7 @@ impl Sender {
             trains.sent(subflow, bytes);
         }
         let path = &mut self.paths[index(subflow)];
-        while path
-            .packets
-            .front()
-            .is_some_and(|p| now.since(p.sent) > FORGOTTEN)
-        {
-            path.in_flight -= path.packets.pop_front().map_or(0, |p| p.bytes);
-        }
+        path.forget(now);
         path.packets.push_back(Packet {
             number,
             sent: now,

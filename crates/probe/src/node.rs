@@ -12,7 +12,7 @@ use crate::identity::{self, Identity, Trust};
 use crate::limits::Ledger;
 use crate::message::Ask;
 use crate::report::Direction;
-use crate::session::Session;
+use crate::session::{DATAGRAMS, Session};
 use bytes::BytesMut;
 use cca::tonopah::Settings;
 use noq_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
@@ -38,8 +38,6 @@ const ASSUMED: Duration = Duration::from_millis(100);
 /// Bytes kept of a stream that are not acknowledged, or not read: the only stream has lines of
 /// text.
 const WINDOW: u32 = 16 << 10;
-/// Datagrams that wait to be sent, or to be read. Bytes.
-pub(crate) const DATAGRAMS: usize = 64 << 10;
 /// Answers of the end point itself (Retry, refusals) that wait to be sent.
 const REPLIES: usize = 64;
 /// Connections that are over and wait for stragglers (RFC 9000, section 10.2), in addition to those

@@ -26,6 +26,8 @@ use std::time::{Duration, Instant};
 /// A peer has this long to be connected, on all ports, and to ask: QUIC sends a handshake's packets and challenges again
 /// after 0.3, 0.9, 2.1, 4.5 and 9.3 s, so that a path that loses a third of them is all but sure to be probed.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(15);
+/// Datagrams that wait to be sent, or to be read. Bytes.
+pub(crate) const DATAGRAMS: usize = 64 << 10;
 /// Between two reports of a sender, and two signs of life of a receiver.
 const EVERY: Duration = Duration::from_millis(250);
 /// Factor by which a client may exceed its granted rate for a while: bursts, and the difference

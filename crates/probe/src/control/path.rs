@@ -3,6 +3,9 @@
 use std::collections::VecDeque;
 use units::{Duration, Instant};
 
+/// Packets that are neither acknowledged nor lost after this long are forgotten.
+const FORGOTTEN: Duration = Duration::from_secs(10);
+
 /// A packet that left.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Packet {
@@ -22,6 +25,14 @@ pub(super) struct Path {
 }
 
 impl Path {
+    /// Forgets those that left too long ago.
+    pub(super) fn forget(&mut self, now: Instant) {
+        let old = |p: &Packet| now.since(p.sent) > FORGOTTEN;
+        while self.packets.front().is_some_and(old) {
+            self.in_flight -= self.packets.pop_front().map_or(0, |p| p.bytes);
+        }
+    }
+
     /// Takes the packet out of those in flight; the one sent at `sent` if that is known.
     pub(super) fn take(&mut self, number: u64, sent: Option<Instant>) -> Option<Packet> {
         let from = sent.map_or(0, |sent| self.packets.partition_point(|p| p.sent < sent));

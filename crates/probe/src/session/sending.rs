@@ -1,11 +1,10 @@
 //! The sending end: filler without a break, a call's frames between it, or two trains, and the reports.
 
-use super::{Code, EVERY, PATIENCE, Role, Session, State, protocol};
+use super::{Code, DATAGRAMS, EVERY, PATIENCE, Role, Session, State, protocol};
 use crate::Problem;
 use crate::control::DATAGRAM;
 use crate::message::{Answer, line};
 use crate::news::News;
-use crate::node::DATAGRAMS;
 use crate::report::{Report, Scope};
 use crate::trains::{FILLED, RUN};
 use bytes::Bytes;
