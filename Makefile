@@ -114,7 +114,7 @@ test-webrtc: setup
 test-browser: setup
 	sh scripts/test-browser.sh
 
-# The page of `analects probe serve --page` in a real Chromium behind `analects link`; two minutes. As test-link.
+# The page of `analects probe serve --page` in Chromium and Firefox behind `analects link`; three minutes. As test-link.
 .PHONY: test-page
 test-page: setup
 	sh scripts/test-page.sh

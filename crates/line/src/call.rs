@@ -2,8 +2,9 @@
 //! Those of the server say when it sent them, and when those of the browser came.
 
 use crate::Problem;
-use crate::grants::{Place, Shared};
+use crate::grants::{OnlyCall, Place, Shared};
 use bytes::{BufMut as _, Bytes, BytesMut};
+use hyper::StatusCode;
 use noq::congestion::{Controller, ControllerFactory};
 use noq::crypto::rustls::QuicServerConfig;
 use noq::{Connection, Endpoint, EndpointConfig, IdleTimeout, Incoming, RecvStream, SendStream};
@@ -131,10 +132,10 @@ fn take(incoming: Incoming, clients: &Shared) {
         return;
     }
     match Place::taken(clients, incoming.remote_address().ip()) {
-        Some(place) if place.calls() => {
+        Some(place) => {
             tokio::spawn(serve(incoming, place));
         }
-        _ => incoming.refuse(),
+        None => incoming.refuse(),
     }
 }
 
@@ -142,14 +143,13 @@ async fn serve(incoming: Incoming, place: Place) {
     let place = Arc::new(place);
     // What ends a call early is the client's.
     let _ = timeout_at(place.until, answered(incoming, &place)).await;
-    place.hangs_up();
 }
 
 async fn answered(incoming: Incoming, place: &Arc<Place>) -> Option<()> {
     let connection = timeout(PATIENCE, async { incoming.accept().ok()?.await.ok() });
     let connection = connection.await.ok()??;
-    let session = timeout(PATIENCE, session(&connection)).await.ok()?;
-    let Some(session) = session else {
+    let session = timeout(PATIENCE, session(&connection, place)).await;
+    let Ok(Some(session)) = session else {
         connection.close(VarInt::from_u32(0), b"no call");
         return None;
     };
@@ -167,7 +167,7 @@ async fn answered(incoming: Incoming, place: &Arc<Place>) -> Option<()> {
     connection.close(VarInt::from_u32(0), b"the time is over");
     hears.abort();
     ends.abort();
-    drop((session.answer, session.control));
+    drop((session.answer, session.control, session.only));
     Some(())
 }
 
@@ -178,19 +178,21 @@ struct Session {
     request: RecvStream,
     answer: SendStream,
     control: SendStream,
+    only: OnlyCall,
 }
 
-async fn session(connection: &Connection) -> Option<Session> {
+/// The session that is asked for. A browser may make connections ahead, on which it asks for nothing.
+async fn session(connection: &Connection, place: &Arc<Place>) -> Option<Session> {
     let mut settings = Settings::default();
     settings.enable_webtransport(1);
     let mut control = connection.open_uni().await.ok()?;
     settings.write(&mut control).await.ok()?;
     let (mut answer, mut request) = connection.accept_bi().await.ok()?;
     let asked = ConnectRequest::read(&mut request).await.ok()?;
-    let is_call = asked.url.path() == CALL;
-    let status = match is_call {
-        true => hyper::StatusCode::OK,
-        false => hyper::StatusCode::NOT_FOUND,
+    let (status, only) = match (asked.url.path(), place.calls()) {
+        (CALL, Some(only)) => (StatusCode::OK, Some(only)),
+        (CALL, None) => (StatusCode::TOO_MANY_REQUESTS, None),
+        _ => (StatusCode::NOT_FOUND, None),
     };
     ConnectResponse::new(status).write(&mut answer).await.ok()?;
     let mut prefix = BytesMut::new();
@@ -198,7 +200,8 @@ async fn session(connection: &Connection) -> Option<Session> {
     web_transport_proto::VarInt::from_u64(quarter)
         .ok()?
         .encode(&mut prefix);
-    is_call.then(|| Session {
+    Some(Session {
+        only: only?,
         prefix: prefix.freeze(),
         request,
         answer,

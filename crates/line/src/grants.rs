@@ -155,18 +155,24 @@ impl Place {
         self.until.saturating_duration_since(Instant::now())
     }
 
-    /// Whether its client has no call; it has one from now on, until it [hangs up](Self::hangs_up).
-    pub fn calls(&self) -> bool {
-        let first = self.with(|client, _| Some(!std::mem::replace(&mut client.calls, true)));
-        first == Some(true)
+    /// The only call of its client; none if it has one.
+    pub fn calls(self: &Arc<Self>) -> Option<OnlyCall> {
+        let other = self.with(|client, _| Some(std::mem::replace(&mut client.calls, true)));
+        (other == Some(false)).then(|| OnlyCall(self.clone()))
     }
+}
 
-    /// The client's call is over.
-    pub fn hangs_up(&self) {
-        self.with(|client, _| {
+/// A client's only call, until it is dropped.
+#[derive(Debug)]
+pub struct OnlyCall(Arc<Place>);
+
+impl Drop for OnlyCall {
+    fn drop(&mut self) {
+        let mut all = locked(&self.0.clients);
+        let own = all.each.iter_mut().find(|(of, _)| *of == self.0.of);
+        if let Some((_, client)) = own {
             client.calls = false;
-            Some(())
-        });
+        }
     }
 }
 

@@ -15,7 +15,15 @@ use std::sync::Arc;
 /// The page, what it looks like, and what it does.
 const DOCUMENT: &str = include_str!("../page/page.html");
 const STYLE: &str = include_str!("../page/page.css");
-const SCRIPT: &str = include_str!("../page/page.js");
+/// One script, in the order in which its parts need each other.
+const SCRIPT: &str = concat!(
+    include_str!("../page/constants.js"),
+    include_str!("../page/call.js"),
+    include_str!("../page/load.js"),
+    include_str!("../page/result.js"),
+    include_str!("../page/view.js"),
+    include_str!("../page/page.js"),
+);
 /// The household of the scenario that it writes: calls, pages, a download and an upload.
 const HOUSEHOLD: &str = include_str!("../../../scenarios/my-link.toml");
 /// Where its traffic begins.
