@@ -37,8 +37,9 @@ class Call {
       throw new Error(`UDP port ${settings.port} does not answer (${problem.message})`);
     }
     const call = new Call(transport, settings);
-    const heard = call.hear().catch(() => {}).finally(() => { call.open = false; });
-    call.ended = Promise.allSettled([heard, call.speak()]);
+    for (const part of [call.hear(), call.speak()]) {
+      part.catch(() => {}).finally(() => { call.open = false; });
+    }
     return call;
   }
 
@@ -88,10 +89,9 @@ class Call {
     }
   }
 
-  async hangUp() {
+  hangUp() {
     this.open = false;
     try { this.transport.close(); } catch { /* It is closed. */ }
-    await this.ended;
   }
 }
 

@@ -53,7 +53,7 @@ async function measured() {
     const small = [];
     await during(IDLE_MS, () => say("the idle line"), [(signal) => requests(signal, small)]);
     if (call?.trips.length === 0) {
-      await call.hangUp();
+      call.hangUp();
       [call, why] = [null, "no datagram came through"];
     }
     const down = await loaded("download", downloads);
@@ -63,7 +63,7 @@ async function measured() {
     if (call !== null && !call.open) throw new Error("the call ended early");
     return reckoned({ settings, call, why, small, down, up, hidden });
   } finally {
-    await call?.hangUp();
+    call?.hangUp();
   }
 }
 
