@@ -132,6 +132,11 @@ test-webrtc: setup
 test-browser: setup
 	sh scripts/test-browser.sh
 
+# The page of `analects probe serve --page` in Chromium and Firefox behind `analects link`; three minutes. As test-link.
+.PHONY: test-page
+test-page: setup
+	sh scripts/test-page.sh
+
 # The playground: one page with the simulator inside, into target/playground.
 .PHONY: playground
 playground: setup

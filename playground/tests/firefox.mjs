@@ -44,7 +44,7 @@ export class Firefox {
     const greeted = new Promise((resolve) => { of.greeted = resolve; });
     of.socket.on("data", (bytes) => of.hear(bytes));
     await greeted;
-    await of.send("WebDriver:NewSession", { capabilities: { alwaysMatch: { acceptInsecureCerts: true } } });
+    await of.send("WebDriver:NewSession", { acceptInsecureCerts: true });
     await of.send("WebDriver:SetTimeouts", { script: MOST_MS, pageLoad: MOST_MS });
     return of;
   }

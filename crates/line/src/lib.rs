@@ -2,21 +2,26 @@
 //! carries each way, how long packets wait while it is full, on the connections that fill it and beside them, and how
 //! many round trips a minute are left (RPM). And is such a server.
 //!
-//! [`client`] measures, [`server`] answers. What is reckoned from their samples is pure: [`course`] of the rate,
+//! [`client`] measures, [`server`] answers, and has a [`page`] by which a browser measures. What is reckoned from their samples is pure: [`course`] of the rate,
 //! [`rpm`], [`stable`], and [`measured`], the result in words.
 //!
 //! Not for: which discipline manages the queue (`probe`), or what would help (`analects measure --compare`).
 
 #![deny(missing_docs)]
 
+mod answer;
 mod arrived;
 mod body;
+mod call;
+mod certificate;
 pub mod client;
 pub mod config;
 mod connection;
 pub mod course;
 mod direction;
+mod grants;
 pub mod measured;
+pub mod page;
 mod problem;
 pub mod rpm;
 pub mod server;

@@ -2,29 +2,30 @@
 //! any upload. Within limits, so that it is no weapon; it keeps nothing of who asked.
 
 use crate::Problem;
-use crate::body::CHUNK;
+use crate::answer::{Answer, json, of};
+use crate::call::Calls;
 use crate::client::GRANTED;
 use crate::config::WELL_KNOWN;
-use bytes::Bytes;
+use crate::grants::{Clients, Place, Shared};
+use crate::page::Page;
+use crate::tls::Tls;
 use http_body_util::BodyExt as _;
-use hyper::body::{Body, Frame, Incoming};
-use hyper::server::conn::http2::Builder;
+use hyper::body::Incoming;
+use hyper::header::HOST;
+use hyper::http::uri::Authority;
+use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use probe::limits::{Grant, Ledger};
-use probe::locked;
+use probe::limits::Ledger;
 use probe::real::socket;
 use socket2::Type;
 use std::convert::Infallible;
-use std::net::{IpAddr, SocketAddr, TcpListener};
-use std::pin::Pin;
-use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll};
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpStream;
-use tokio::time::{Instant, Sleep, sleep, sleep_until, timeout};
-use tokio_rustls::TlsAcceptor;
+use tokio::time::{sleep, sleep_until, timeout, timeout_at};
 
 /// The paths of the three places.
 const LARGE: &str = "/large";
@@ -32,10 +33,6 @@ const SMALL: &str = "/small";
 const UPLOAD: &str = "/upload";
 /// Handshakes and heads of requests that take longer belong to nobody who measures.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Connections of one client at once: sixteen with load, and those of requests beside them, which some clients keep.
-const CONNECTIONS: usize = 512;
-/// Connections of all clients at once.
-const CONNECTIONS_IN_ALL: usize = 1024;
 /// Connections that wait to be taken.
 const BACKLOG: i32 = 128;
 /// Requests of a connection at once.
@@ -45,32 +42,22 @@ const WINDOW: u32 = 4 << 20;
 /// What is unsent in this process, and again in the kernel, so that a request does not wait behind it. Bytes.
 const UNSENT: u32 = 32 << 10;
 
-/// What one client has been granted, and what it has of it.
-#[derive(Debug)]
-struct Client {
-    grant: Grant,
-    /// When its time is over.
-    until: Instant,
-    used: u64,
-    connections: usize,
-    /// When the next chunk may pass, for the rate's sake.
-    next: Instant,
-}
-
-#[derive(Debug)]
-struct Clients {
-    ledger: Ledger,
-    each: Vec<(IpAddr, Client)>,
-}
-
-type Shared = Arc<Mutex<Clients>>;
-
 /// A server on its socket.
 pub struct Server {
     listener: TcpListener,
-    tls: Arc<rustls::ServerConfig>,
+    tls: Tls,
     clients: Shared,
+    served: Served,
+    calls: Option<Calls>,
+}
+
+/// What answers have to know.
+#[derive(Debug, Clone)]
+struct Served {
+    /// What a client is granted, in bits a second.
     rate: u64,
+    /// The page, if there is one, and the port of its calls.
+    page: Option<(Arc<Page>, u16)>,
 }
 
 impl Server {
@@ -86,13 +73,39 @@ impl Server {
         let listener = listener(address).map_err(|e| Problem::system(&address.to_string(), e))?;
         Ok(Server {
             listener,
-            tls: Arc::new(tls),
-            rate: ledger.policy().rate.as_bits(),
-            clients: Arc::new(Mutex::new(Clients {
-                ledger,
-                each: Vec::new(),
-            })),
+            tls: Tls::new(tls),
+            served: Served {
+                rate: ledger.policy().rate.as_bits(),
+                page: None,
+            },
+            calls: None,
+            clients: Clients::within(ledger),
         })
+    }
+
+    /// The same with a page at `/`, which browsers get over TLS as `browsers` has it. Its calls go to the UDP port after
+    /// its own.
+    ///
+    /// # Errors
+    /// If there is no such port, it is taken, or TLS cannot be set up.
+    pub fn with_page(
+        mut self,
+        page: Page,
+        browsers: rustls::ServerConfig,
+    ) -> Result<Self, Problem> {
+        let mut address = self.address()?;
+        let port = address.port().checked_add(1);
+        let none = || {
+            Problem::Refused(format!(
+                "{address}: no port is after it for the page's calls"
+            ))
+        };
+        address.set_port(port.ok_or_else(none)?);
+        let page = Arc::new(page);
+        self.tls.with_browsers(browsers);
+        self.calls = Some(Calls::bind(address, page.calls()?, &self.clients)?);
+        self.served.page = Some((page, address.port()));
+        Ok(self)
     }
 
     /// The address on which it listens.
@@ -138,7 +151,9 @@ impl Server {
     async fn accept(self) -> Result<(), Problem> {
         let listener = tokio::net::TcpListener::from_std(self.listener)
             .map_err(|e| Problem::system("listen", e))?;
-        let tls = TlsAcceptor::from(self.tls);
+        if let Some(calls) = self.calls {
+            tokio::spawn(calls.run()?);
+        }
         loop {
             // One that is gone again, or no descriptor left: the next one is waited for.
             let Ok((stream, from)) = listener.accept().await else {
@@ -146,7 +161,7 @@ impl Server {
                 continue;
             };
             if let Some(place) = Place::taken(&self.clients, from.ip()) {
-                tokio::spawn(serve(stream, tls.clone(), place, self.rate));
+                tokio::spawn(serve(stream, self.tls.clone(), place, self.served.clone()));
             }
         }
     }
@@ -161,133 +176,88 @@ fn listener(address: SocketAddr) -> std::io::Result<TcpListener> {
     Ok(socket.into())
 }
 
-/// One connection's place among those of its client; given back when it is dropped.
-#[derive(Debug)]
-struct Place {
-    clients: Shared,
-    of: IpAddr,
-    until: Instant,
-}
-
-impl Place {
-    fn taken(clients: &Shared, of: IpAddr) -> Option<Self> {
-        let mut all = locked(clients);
-        if !all.ledger.allows(of) {
-            return None;
-        }
-        let open: usize = all.each.iter().map(|(_, client)| client.connections).sum();
-        if open >= CONNECTIONS_IN_ALL {
-            return None;
-        }
-        let now = Instant::now();
-        let known = all.each.iter().position(|(address, _)| *address == of);
-        let n = match known {
-            Some(n) => n,
-            None => {
-                let grant = all.ledger.begin(now.into_std(), of).ok()?;
-                let client = Client {
-                    grant,
-                    until: now + grant.span,
-                    used: 0,
-                    connections: 0,
-                    next: now,
-                };
-                all.each.push((of, client));
-                all.each.len() - 1
-            }
-        };
-        let client = &mut all.each[n].1;
-        if client.connections >= CONNECTIONS {
-            return None;
-        }
-        client.connections += 1;
-        let until = client.until;
-        drop(all);
-        Some(Place {
-            clients: clients.clone(),
-            of,
-            until,
-        })
-    }
-
-    /// When `bytes` may pass; none if they exceed what was granted.
-    fn pass(&self, bytes: u64) -> Option<Instant> {
-        let mut all = locked(&self.clients);
-        let (_, client) = all.each.iter_mut().find(|(of, _)| *of == self.of)?;
-        let now = Instant::now();
-        if client.used + bytes > client.grant.bytes || now >= client.until {
-            return None;
-        }
-        client.used += bytes;
-        let at = client.next.max(now);
-        let span = bytes as f64 * 8.0 / client.grant.rate.as_bits() as f64;
-        client.next = at + Duration::from_secs_f64(span);
-        Some(at)
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let mut all = locked(&self.clients);
-        let Some(n) = all.each.iter().position(|(of, _)| *of == self.of) else {
-            return;
-        };
-        let client = &mut all.each[n].1;
-        client.connections -= 1;
-        if client.connections == 0 {
-            let (of, client) = all.each.swap_remove(n);
-            all.ledger.end(of, client.grant, client.used);
-        }
-    }
-}
-
-async fn serve(stream: TcpStream, tls: TlsAcceptor, place: Place, rate: u64) {
+async fn serve(stream: TcpStream, tls: Tls, place: Place, served: Served) {
     let _ = stream.set_nodelay(true);
     let _ = socket2::SockRef::from(&stream).set_tcp_notsent_lowat(UNSENT);
     let place = Arc::new(place);
     // What does not shake hands in time, or wrongly, is dropped without a word.
-    let Ok(Ok(stream)) = timeout(PATIENCE, tls.accept(stream)).await else {
+    let Ok(Some((stream, browser))) = timeout(PATIENCE, tls.accept(stream)).await else {
         return;
     };
+    if browser {
+        // BBR fills no buffer, and CUBIC's slow start ends when delays grow. The buffer is what is asked for.
+        let _ = socket2::SockRef::from(stream.get_ref().0).set_tcp_congestion(b"cubic");
+    }
     let until = place.until;
     let answered = service_fn(move |request| {
-        let place = place.clone();
-        async move { Ok::<_, Infallible>(answer(request, place, rate).await) }
+        let (place, served) = (place.clone(), served.clone());
+        async move { Ok::<_, Infallible>(answer(request, place, &served).await) }
     });
-    let served = Builder::new(TokioExecutor::new())
+    let stream = TokioIo::new(stream);
+    // What is still open when the time is over is closed; errors are the client's.
+    let _ = timeout_at(until, async move {
+        match browser {
+            true => one_request().serve_connection(stream, answered).await,
+            false => many_requests().serve_connection(stream, answered).await,
+        }
+    })
+    .await;
+}
+
+fn many_requests() -> http2::Builder<TokioExecutor> {
+    let mut builder = http2::Builder::new(TokioExecutor::new());
+    builder
         .timer(TokioTimer::new())
         .max_concurrent_streams(STREAMS)
         .initial_stream_window_size(WINDOW)
         .initial_connection_window_size(WINDOW)
         .max_send_buf_size(UNSENT as usize)
-        .keep_alive_interval(PATIENCE)
-        .serve_connection(TokioIo::new(stream), answered);
-    // What is still open when the time is over is closed; errors are the client's.
-    let _ = tokio::time::timeout_at(until, served).await;
+        .keep_alive_interval(PATIENCE);
+    builder
 }
 
-async fn answer(request: Request<Incoming>, place: Arc<Place>, rate: u64) -> Response<Answer> {
-    let host = request.uri().authority().map(ToString::to_string);
+/// Browsers put all requests of HTTP/2 on one connection, which fills no long buffer within seconds. And what they
+/// keep open would use up their time: each request has a connection of its own, as handshakes are measured anyway.
+fn one_request() -> http1::Builder {
+    let mut builder = http1::Builder::new();
+    builder
+        .timer(TokioTimer::new())
+        .keep_alive(false)
+        .header_read_timeout(PATIENCE)
+        .max_buf_size(UNSENT as usize);
+    builder
+}
+
+async fn answer(
+    request: Request<Incoming>,
+    place: Arc<Place>,
+    served: &Served,
+) -> Response<Answer> {
+    let host = host(&request);
     match (request.method(), request.uri().path()) {
         (&Method::GET, WELL_KNOWN) => {
-            let document = document(&host.unwrap_or_default());
-            let mut response = of(StatusCode::OK, Answer::Whole(Some(document.into())));
-            let headers = response.headers_mut();
-            headers.insert(GRANTED, rate.into());
-            headers.insert(
-                "content-type",
-                hyper::header::HeaderValue::from_static("application/json"),
-            );
+            let mut response = json(document(&host));
+            response.headers_mut().insert(GRANTED, served.rate.into());
             response
         }
-        (&Method::GET, SMALL) => of(
-            StatusCode::OK,
-            Answer::Whole(Some(Bytes::from_static(b"0"))),
-        ),
+        (&Method::GET, SMALL) => of(StatusCode::OK, Answer::whole("0")),
         (&Method::GET, LARGE) => of(StatusCode::OK, Answer::large(place)),
         (&Method::POST, UPLOAD) => taken(request.into_body(), &place).await,
-        _ => of(StatusCode::NOT_FOUND, Answer::Whole(None)),
+        (method, path) => match &served.page {
+            Some((page, port)) => page.answer(method, path, (&host, *port), &place),
+            None => of(StatusCode::NOT_FOUND, Answer::empty()),
+        },
     }
+}
+
+/// The host that a request names, as HTTP/2 and HTTP/1.1 have it.
+fn host(request: &Request<Incoming>) -> String {
+    let named = request
+        .headers()
+        .get(HOST)
+        .and_then(|name| name.to_str().ok());
+    let authority = request.uri().authority().map(Authority::as_str);
+    authority.or(named).unwrap_or_default().to_owned()
 }
 
 fn document(host: &str) -> String {
@@ -307,69 +277,17 @@ fn document(host: &str) -> String {
     .to_string()
 }
 
-fn of(status: StatusCode, body: Answer) -> Response<Answer> {
-    let mut response = Response::new(body);
-    *response.status_mut() = status;
-    response
-}
-
 /// Reads an upload to its end, no faster than granted.
 async fn taken(mut body: Incoming, place: &Place) -> Response<Answer> {
     while let Some(frame) = body.frame().await {
         let bytes = match &frame {
             Ok(frame) => frame.data_ref().map_or(0, |data| data.len() as u64),
-            Err(_) => return of(StatusCode::BAD_REQUEST, Answer::Whole(None)),
+            Err(_) => return of(StatusCode::BAD_REQUEST, Answer::empty()),
         };
-        match place.pass(bytes) {
+        match place.upload(bytes) {
             Some(at) => sleep_until(at).await,
-            None => return of(StatusCode::TOO_MANY_REQUESTS, Answer::Whole(None)),
+            None => return of(StatusCode::TOO_MANY_REQUESTS, Answer::empty()),
         }
     }
-    of(StatusCode::OK, Answer::Whole(None))
-}
-
-/// The body of an answer.
-enum Answer {
-    /// It is known.
-    Whole(Option<Bytes>),
-    /// Zeros until the grant is used up: the wait for the next chunk, if it was asked for.
-    Large(Arc<Place>, Option<Pin<Box<Sleep>>>),
-}
-
-impl Answer {
-    fn large(place: Arc<Place>) -> Self {
-        Answer::Large(place, None)
-    }
-}
-
-impl Body for Answer {
-    type Data = Bytes;
-    type Error = std::io::Error;
-
-    fn poll_frame(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, std::io::Error>>> {
-        let (place, wait) = match self.get_mut() {
-            Answer::Whole(body) => return Poll::Ready(body.take().map(|b| Ok(Frame::data(b)))),
-            Answer::Large(place, wait) => (place, wait),
-        };
-        let due = match wait {
-            Some(due) => due,
-            None => match place.pass(CHUNK.len() as u64) {
-                Some(at) => wait.insert(Box::pin(sleep_until(at))),
-                None => {
-                    let over = std::io::Error::other("what was granted is used up");
-                    return Poll::Ready(Some(Err(over)));
-                }
-            },
-        };
-        std::task::ready!(due.as_mut().poll(context));
-        *wait = None;
-        Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(&CHUNK)))))
-    }
-
-    fn is_end_stream(&self) -> bool {
-        matches!(self, Answer::Whole(None))
-    }
+    of(StatusCode::OK, Answer::empty())
 }

@@ -1,15 +1,22 @@
 //! Whom a client trusts, and a server's certificate.
 
 use crate::Problem;
+use crate::certificate::ShortLived;
 use probe::{Identity, Shown, Trust, verifier};
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
-use rustls::{ClientConfig, ServerConfig};
+use rustls::server::{Acceptor, ClientHello};
+use rustls::{ClientConfig, ServerConfig, SignatureScheme};
 use std::path::Path;
 use std::sync::Arc;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_rustls::LazyConfigAcceptor;
+use tokio_rustls::server::TlsStream;
 
 /// HTTP/2 over TLS (RFC 9113 section 3.2).
 const PROTOCOL: &[u8] = b"h2";
+/// HTTP/1.1 (RFC 7301 section 6).
+const OLD: &[u8] = b"http/1.1";
 
 /// The servers that a client trusts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,6 +79,33 @@ pub fn server(identity: &Identity) -> Result<ServerConfig, Problem> {
     given(vec![own.into()], key.into())
 }
 
+/// A server's configuration for browsers, with a certificate that they take.
+///
+/// # Errors
+/// If TLS cannot be set up.
+pub fn server_of_page(short: Arc<ShortLived>) -> Result<ServerConfig, Problem> {
+    let builder = ServerConfig::builder_with_provider(provider())
+        .with_safe_default_protocol_versions()
+        .map_err(unset)?;
+    Ok(kept(
+        builder.with_no_client_auth().with_cert_resolver(short),
+    ))
+}
+
+/// A server's configuration for WebTransport, which is HTTP/3 (RFC 9114 section 3.1).
+///
+/// # Errors
+/// If TLS cannot be set up.
+pub fn server_of_calls(short: Arc<ShortLived>) -> Result<ServerConfig, Problem> {
+    let builder = ServerConfig::builder_with_provider(provider())
+        .with_protocol_versions(&[&rustls::version::TLS13])
+        .map_err(unset)?;
+    let config = builder.with_no_client_auth().with_cert_resolver(short);
+    let mut config = kept(config);
+    config.alpn_protocols = vec![b"h3".to_vec()];
+    Ok(config)
+}
+
 /// A server's configuration with a certificate of an authority, from two files in PEM.
 ///
 /// # Errors
@@ -92,16 +126,70 @@ fn given(
     chain: Vec<CertificateDer<'static>>,
     key: PrivateKeyDer<'static>,
 ) -> Result<ServerConfig, Problem> {
-    let mut config = ServerConfig::builder_with_provider(provider())
+    let config = ServerConfig::builder_with_provider(provider())
         .with_safe_default_protocol_versions()
         .map_err(unset)?
         .with_no_client_auth()
         .with_single_cert(chain, key)
         .map_err(|e| Problem::Refused(format!("the server's certificate: {e}")))?;
+    Ok(kept(config))
+}
+
+/// The same for HTTP/2, without anything that is kept for clients that are gone.
+fn kept(mut config: ServerConfig) -> ServerConfig {
     config.alpn_protocols = vec![PROTOCOL.to_vec()];
     config.session_storage = Arc::new(rustls::server::NoServerSessionStorage {});
     config.send_tls13_tickets = 0;
-    Ok(config)
+    config
+}
+
+/// A server's TLS: for all, and another one for browsers where it has a page.
+#[derive(Debug, Clone)]
+pub struct Tls {
+    all: Arc<ServerConfig>,
+    browsers: Option<Arc<ServerConfig>>,
+}
+
+impl Tls {
+    /// The same for all.
+    pub fn new(all: ServerConfig) -> Self {
+        Tls {
+            all: Arc::new(all),
+            browsers: None,
+        }
+    }
+
+    /// Browsers get this one, and HTTP/1.1.
+    pub fn with_browsers(&mut self, mut browsers: ServerConfig) {
+        browsers.alpn_protocols = vec![OLD.to_vec()];
+        self.browsers = Some(Arc::new(browsers));
+    }
+
+    /// Shakes hands, and tells whether it was with a browser; none if that fails.
+    pub async fn accept<S>(&self, stream: S) -> Option<(TlsStream<S>, bool)>
+    where
+        S: AsyncRead + AsyncWrite + Unpin,
+    {
+        let started = LazyConfigAcceptor::new(Acceptor::default(), stream)
+            .await
+            .ok()?;
+        let (config, browser) = match &self.browsers {
+            Some(browsers) if is_browser(&started.client_hello()) => (browsers, true),
+            _ => (&self.all, false),
+        };
+        let stream = started.into_stream(config.clone()).await.ok()?;
+        Some((stream, browser))
+    }
+}
+
+/// Browsers take HTTP/1.1 as well, and no Ed25519. `analects measure` offers HTTP/2 alone, as others of the draft do.
+fn is_browser(hello: &ClientHello<'_>) -> bool {
+    let old = hello
+        .alpn()
+        .is_some_and(|mut offered| offered.any(|protocol| protocol == OLD));
+    old && !hello
+        .signature_schemes()
+        .contains(&SignatureScheme::ED25519)
 }
 
 fn provider() -> Arc<CryptoProvider> {

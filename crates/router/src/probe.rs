@@ -126,12 +126,27 @@ fn measured(
     ledger: Ledger,
 ) -> Result<()> {
     let failed = |problem: line::Problem| Refused::failed(&problem.to_string(), "");
+    let page = match args.page {
+        true => Some(line::page::Page::new(args.playground.clone()).map_err(failed)?),
+        false => None,
+    };
     let tls = match (&args.certificate, &args.certificate_key) {
         (Some(certificate), Some(key)) => line::server::Server::given(certificate, key),
         _ => line::server::Server::own(identity),
     };
-    let server =
-        line::server::Server::bind(address, tls.map_err(failed)?, ledger).map_err(failed)?;
+    let tls = tls.map_err(failed)?;
+    let browsers = match (&page, &args.certificate) {
+        (Some(page), None) => page.own().map_err(failed)?,
+        _ => tls.clone(),
+    };
+    let mut server = line::server::Server::bind(address, tls, ledger).map_err(failed)?;
+    if let Some(page) = page {
+        server = server.with_page(page, browsers).map_err(failed)?;
+        eprintln!(
+            "a page for browsers: https://{address}/, its call on UDP port {}",
+            address.port() + 1
+        );
+    }
     std::thread::spawn(move || {
         if let Err(problem) = server.run() {
             eprintln!("`analects measure` is not answered any more: {problem}");

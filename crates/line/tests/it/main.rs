@@ -3,6 +3,7 @@
 mod hostile_clients;
 mod hostile_servers;
 mod measured;
+mod page;
 
 use line::client::{Described, Wish};
 use line::config::WELL_KNOWN;

@@ -93,4 +93,13 @@ pub struct ProbeServe {
     #[cfg(feature = "measure")]
     #[arg(long, value_name = "FILE", requires = "certificate")]
     pub certificate_key: Option<PathBuf>,
+    /// Serve a page at https://ADDRESS:PORT/ by which a browser measures its line as `analects measure` does. Its call
+    /// takes the UDP port after this one. Without --certificate, browsers warn of the page's own.
+    #[cfg(feature = "measure")]
+    #[arg(long)]
+    pub page: bool,
+    /// The address of a playground (docs/playground.md), to which the page's result leads.
+    #[cfg(feature = "measure")]
+    #[arg(long, value_name = "URL", requires = "page")]
+    pub playground: Option<String>,
 }
