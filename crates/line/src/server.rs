@@ -185,7 +185,7 @@ async fn serve(stream: TcpStream, tls: Tls, place: Place, served: Served) {
         return;
     };
     if browser {
-        // BBR fills no buffer, and CUBIC's slow start ends when delays grow. The buffer is what is asked for.
+        // BBR fills no buffer, and the buffer is what is asked for (docs/decisions/0078).
         let _ = socket2::SockRef::from(stream.get_ref().0).set_tcp_congestion(b"cubic");
     }
     let until = place.until;
@@ -216,8 +216,8 @@ fn many_requests() -> http2::Builder<TokioExecutor> {
     builder
 }
 
-/// Browsers put all requests of HTTP/2 on one connection, which fills no long buffer within seconds. And what they
-/// keep open would use up their time: each request has a connection of its own, as handshakes are measured anyway.
+/// Browsers put all requests of HTTP/2 on one connection, whose one control decides what it fills. And what they keep
+/// open would use up their time: each request has a connection of its own, as handshakes are measured anyway.
 fn one_request() -> http1::Builder {
     let mut builder = http1::Builder::new();
     builder
