@@ -13,13 +13,13 @@ fn optimised(manifest: &str) -> Table {
 }
 
 #[test]
-fn it_optimises_what_the_tree_does_but_for_the_feature_host() {
+fn it_optimises_what_the_tree_does_but_for_what_it_has_not() {
     let (mut tree, mut lab) = (
         optimised("../../Cargo.toml"),
         optimised("template/Cargo.toml"),
     );
-    for of_host in ["guest", "live", "noq-proto"] {
-        assert!(tree.remove(of_host).is_some(), "{of_host}");
+    for not_there in ["guest", "live", "noq-proto", "probe", "bench"] {
+        assert!(tree.remove(not_there).is_some(), "{not_there}");
     }
     assert!(
         lab.remove("*").is_some(),
