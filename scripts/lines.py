@@ -14,9 +14,14 @@ def commit():
     return said.stdout.strip()
 
 
+def numbers_of(seed):
+    """Random numbers that a text decides."""
+    return random.Random(int.from_bytes(hashlib.sha256(seed.encode()).digest()[:8]))
+
+
 def drawn(seed, count):
     """Lines: Mbit/s down and up, round trip in ms, the wait of a full buffer in ms, discipline, loss in percent."""
-    numbers = random.Random(int.from_bytes(hashlib.sha256(seed.encode()).digest()[:8]))
+    numbers = numbers_of(seed)
     for n in range(count):
         down = round(10 ** numbers.uniform(0, 2), 1)
         up = round(max(1, down / numbers.choice([1, 2, 5, 10])), 1)

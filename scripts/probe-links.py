@@ -4,13 +4,13 @@ beside it, and prints what both found: a table in Markdown. Fails if more is wro
 probe-links.py PROGRAM [COUNT [SEED [FASTEST]]]   (20 links of up to 300 Mbit/s; a quarter of a minute each)
 """
 
-import hashlib
 import json
 import pathlib
-import random
 import subprocess
 import sys
 import tempfile
+
+from lines import commit, numbers_of
 
 ENDS = pathlib.Path(__file__).with_name("probe-links-ends.py")
 SECONDS = 10
@@ -32,7 +32,7 @@ WRONG, UNKNOWN = 0.05, 0.15
 
 def drawn(seed, count, fastest):
     """Links: Mbit/s, round trip in ms, discipline, way, cross traffic, Mbit/s of it."""
-    numbers = random.Random(seed)
+    numbers = numbers_of(seed)
     names = list(DISCIPLINES)
     for n in range(count):
         rate = round(fastest ** numbers.random(), 1)
@@ -116,10 +116,8 @@ def row(link, found, beside, late):
 def main():
     program = pathlib.Path(sys.argv[1]).resolve()
     count = int(sys.argv[2]) if len(sys.argv) > 2 else 20
-    head = ["git", "rev-parse", "HEAD"]
-    seed = sys.argv[3] if len(sys.argv) > 3 else subprocess.run(head, capture_output=True, text=True).stdout.strip()
+    seed = sys.argv[3] if len(sys.argv) > 3 else commit()
     fastest = int(sys.argv[4]) if len(sys.argv) > 4 else 300
-    seed = int.from_bytes(hashlib.sha256(seed.encode()).digest()[:8])
     verdicts, waits = [], []
     print(
         "| link: Mbit/s, RTT ms, discipline, cross traffic | rate | verdict | it is | call alone, ms "

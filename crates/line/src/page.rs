@@ -24,7 +24,7 @@ const SCRIPT: &str = concat!(
     include_str!("../page/view.js"),
     include_str!("../page/page.js"),
 );
-/// The household of the scenario that it writes: calls, pages, a download and an upload.
+/// A scenario with a household.
 const HOUSEHOLD: &str = include_str!("../../../scenarios/my-link.toml");
 /// Where its traffic begins.
 const TRAFFIC: &str = "[[traffic]]";
@@ -120,16 +120,20 @@ impl Page {
     }
 }
 
+/// The traffic of the household of a line's scenario: two calls, pages, a download and an upload.
+pub fn household() -> &'static str {
+    HOUSEHOLD.find(TRAFFIC).map_or("", |at| &HOUSEHOLD[at..])
+}
+
 /// The page; none if the system has no random numbers.
 fn document((host, port): (&str, u16)) -> Option<Response<Answer>> {
     let mut random = [0; 16];
     ring::rand::SystemRandom::new().fill(&mut random).ok()?;
     let nonce = hex(&random);
-    let household = HOUSEHOLD.find(TRAFFIC).map_or("", |at| &HOUSEHOLD[at..]);
     let text = DOCUMENT
         .replace("{nonce}", &nonce)
         .replace("{style}", STYLE)
-        .replace("{household}", household)
+        .replace("{household}", household())
         .replace("{script}", SCRIPT);
     let mut response = of(StatusCode::OK, Answer::whole(text));
     let policy = HeaderValue::from_str(&policy(&nonce, host, port)).ok()?;

@@ -2,12 +2,8 @@
 
 use line::client::Way;
 use line::measured::{Direction, Measured, Queue};
+use line::page::household;
 use scenario::{Document, Part, ScenarioError, Shaper};
-
-/// Two calls, pages, a download and an upload.
-const HOUSEHOLD: &str = include_str!("../../../../scenarios/my-link.toml");
-/// Where its traffic begins.
-const TRAFFIC: &str = "[[traffic]]";
 
 /// When a load fills the line, in steps of a course: before, its own beginning is what is seen.
 const FILLED: usize = 20;
@@ -115,10 +111,10 @@ fn document(
     lanes: &[Option<Lane>; 2],
 ) -> Result<Document, ScenarioError> {
     let head = format!("{head}rtt = \"{:.1}ms\"\n", found.idle.rtt_ms.max(0.1));
-    let traffic = HOUSEHOLD.find(TRAFFIC).map_or("", |at| &HOUSEHOLD[at..]);
     let text = format!(
-        "name = \"my-line\"\nduration = \"{LONG}s\"\nwarmup = \"10s\"\ndisciplines = {disciplines:?}\n\n{}{behind}{traffic}",
-        link(&head, lanes)
+        "name = \"my-line\"\nduration = \"{LONG}s\"\nwarmup = \"10s\"\ndisciplines = {disciplines:?}\n\n{}{behind}{}",
+        link(&head, lanes),
+        household()
     );
     Document::parse("my-line", &text)
 }

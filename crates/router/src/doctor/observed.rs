@@ -84,7 +84,8 @@ pub struct Observed {
 impl Observed {
     /// This host, as it is now, in this network namespace.
     pub fn here(host: &mut Host, chromium: Option<Chromium>) -> Self {
-        let [firewall, forwards] = firewall(host);
+        let rules = rules(host);
+        let [firewall, forwards] = drops(&rules);
         Observed {
             chromium,
             privileges: Privileges::here(),
@@ -93,8 +94,7 @@ impl Observed {
             absent: absent(),
             firewall,
             forwards,
-            unlisted: listed(host, &Command::nft("list tables")).is_err()
-                && listed(host, &Command::iptables("-S INPUT")).is_err(),
+            unlisted: rules.iter().all(Option::is_none),
             diverts: diverts(host),
             queue: module("nfnetlink_queue"),
             modules: ["sch_htb", "ifb", "sch_mencius"].map(|name| (name, module(name))),
@@ -108,9 +108,19 @@ impl Observed {
 
 /// The chains that drop what no rule permits, looked up now: of new connections to this host, and of what it passes on.
 pub fn firewall(host: &mut Host) -> [Option<String>; 2] {
-    let ruleset = listed(host, &Command::nft("list ruleset")).unwrap_or_default();
-    let listed = listed(host, &Command::iptables("-S")).unwrap_or_default();
-    [Hook::Input, Hook::Forward].map(|hook| dropping(hook, &ruleset, &listed))
+    drops(&rules(host))
+}
+
+/// The rules as nft and iptables list them; none where one cannot.
+fn rules(host: &mut Host) -> [Option<String>; 2] {
+    [Command::nft("list ruleset"), Command::iptables("-S")].map(|command| listed(host, &command))
+}
+
+fn drops(rules: &[Option<String>; 2]) -> [Option<String>; 2] {
+    let [nft, iptables] = rules
+        .each_ref()
+        .map(|text| text.as_deref().unwrap_or_default());
+    [Hook::Input, Hook::Forward].map(|hook| dropping(hook, nft, iptables))
 }
 
 /// By the rule that `pace` makes, which is only checked.
@@ -126,16 +136,10 @@ fn first_line(file: &str) -> String {
     read_to_string(file).unwrap_or_default().trim().to_owned()
 }
 
-/// The output of a command that only looks, or why there is none.
-fn listed(host: &mut Host, command: &Command) -> Result<String, String> {
-    let output = host.run(command).map_err(|error| error.to_string())?;
-    match output.success {
-        true => Ok(output.stdout),
-        false => {
-            let first = output.stderr.lines().next().unwrap_or_default();
-            Err(format!("{command}: {}", first.trim()))
-        }
-    }
+/// The output of a command that only looks; none if it fails.
+fn listed(host: &mut Host, command: &Command) -> Option<String> {
+    let output = host.run(command).ok()?;
+    output.success.then_some(output.stdout)
 }
 
 /// Tries it: what forbids it is a setting here, a security module there, and a filter of system calls in a
