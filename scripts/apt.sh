@@ -7,6 +7,10 @@ for package in "$@"; do
         missing="$missing $package"
 done
 [ -n "$missing" ] || exit 0
+if ! command -v apt-get >/dev/null; then
+    echo "apt: there is no apt-get here; install what these packages of Debian's have, as your system names it:$missing" >&2
+    exit 1
+fi
 echo "apt: installing$missing"
 if [ "$(id -u)" = 0 ]; then root=; else root=sudo; fi
 # One after the other: apt refuses to run in parallel with another apt.

@@ -6,4 +6,8 @@ if ! command -v cargo >/dev/null; then
     exit 1
 fi
 command -v cc >/dev/null && exit 0
+if [ "$(uname)" = Darwin ]; then
+    echo "setup: a C linker is missing; xcode-select --install brings it" >&2
+    exit 1
+fi
 sh scripts/apt.sh gcc libc6-dev

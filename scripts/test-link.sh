@@ -707,10 +707,10 @@ passed "doctor names the trouble of hosts without IPv6, behind carriers' NAT, wi
 # A probe's server at any address answers IPv4, whatever the host's default for IPv6's sockets is.
 unshare -n sh -c 'ip link set lo up
     echo 1 >/proc/sys/net/ipv6/bindv6only || exit 3
-    "$0" probe serve --listen "[::]:7411" --key "$1/key" >"$1/served" 2>&1 &
+    "$0" probe serve --listen "[::]:7411" --key "$1/key" >"$1/served" 2>&1 & server=$!
     until grep -q "^listening on \[::\]:7411" "$1/served" 2>/dev/null; do sleep 0.1; done
     "$0" probe 127.0.0.1 --trust-anyone --quick --json; status=$?
-    kill %1; exit $status' "$analects" "$work" >"$work/out" 2>"$work/err" || fail "IPv4 at a probe's server: $?"
+    kill $server; exit $status' "$analects" "$work" >"$work/out" 2>"$work/err" || fail "IPv4 at a probe's server: $?"
 passed "a probe's server answers IPv4 where net.ipv6.bindv6only is set"
 
 # Names are not resolved without the Internet: the answer comes at once, and is explained.
