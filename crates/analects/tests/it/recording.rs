@@ -2,7 +2,7 @@
 
 use crate::common::{Folder, text};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// All events that a run can contain: marks, drops, losses, an uplink, every carrier.
@@ -462,11 +462,13 @@ fn the_guide_names_all_that_files_hold() {
     log(&folder, "l.csv")[0]
         .keys()
         .for_each(|column| named(column));
+    let mut names = BTreeSet::new();
     for line in text(&read(&folder, "e.jsonl")).lines() {
         let event: BTreeMap<String, Value> = serde_json::from_str(line).unwrap();
-        event.keys().for_each(|key| named(key));
-        named(event["event"].as_str().unwrap());
+        names.insert(event["event"].as_str().unwrap().to_owned());
+        names.extend(event.into_keys());
     }
+    names.iter().for_each(|name| named(name));
 }
 
 #[test]

@@ -36,7 +36,7 @@ fn served(folder: &Folder, limits: &[&str]) -> (Served, String, String) {
 #[test]
 fn a_line_becomes_a_scenario_and_a_comparison() {
     let folder = Folder::new("measure");
-    let (_server, address, pin) = served(&folder, &["--rate", "8mbit"]);
+    let (_server, address, pin) = served(&folder, &["--rate", "2mbit"]);
     let measured = folder.analects(&[
         "measure",
         &address,
@@ -95,7 +95,7 @@ fn a_line_becomes_a_scenario_and_a_comparison() {
 #[test]
 fn two_measurements_stand_beside_each_other() {
     let folder = Folder::new("measure-twice");
-    let (_server, address, pin) = served(&folder, &["--rate", "8mbit"]);
+    let (_server, address, pin) = served(&folder, &["--rate", "2mbit"]);
     let measured = |more: &[&str]| {
         let measure = ["measure", &address, "--pin", &pin, "--metered"];
         let output = folder.analects(&[&measure[..], more].concat());

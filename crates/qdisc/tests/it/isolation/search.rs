@@ -129,12 +129,13 @@ fn lasts(score: Score, attack: &Attack, judged: &str) -> bool {
     score.margin(score.of(&ours), score.of(&other)) < 0.0
 }
 
-/// Whether one run looks worse.
+/// Whether one run looks worse; ten are not worth while for what does not last.
 fn looks_bad(attack: &Attack, judged: &str) -> bool {
     let [ours, other] = both(attack, judged, 0, RUN);
-    SCORES
-        .iter()
-        .any(|score| score.margin(score.of(&ours), score.of(&other)) < 0.0)
+    SCORES.iter().any(|&score| {
+        let worse = score.margin(score.of(&ours), score.of(&other)) < 0.0;
+        worse && (score.is_of_victims() || lasts(score, attack, judged))
+    })
 }
 
 /// Whether it is worse: in one run, and then in ten.
