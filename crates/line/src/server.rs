@@ -22,7 +22,9 @@ use probe::real::socket;
 use socket2::Type;
 use std::convert::Infallible;
 use std::net::{SocketAddr, TcpListener};
+use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::time::{sleep, sleep_until, timeout, timeout_at};
@@ -33,6 +35,9 @@ const SMALL: &str = "/small";
 const UPLOAD: &str = "/upload";
 /// Handshakes and heads of requests that take longer belong to nobody who measures.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// A connection without a request for so long, or twice that, is closed once it has had one: clients leave those of
+/// single requests open, up to a hundred a second (goresponsiveness), and their number is limited.
+const IDLE: Duration = Duration::from_secs(2);
 /// Connections that wait to be taken.
 const BACKLOG: i32 = 128;
 /// Requests of a connection at once.
@@ -189,16 +194,33 @@ async fn serve(stream: TcpStream, tls: Tls, place: Place, served: Served) {
         let _ = socket2::SockRef::from(stream.get_ref().0).set_tcp_congestion(b"cubic");
     }
     let until = place.until;
-    let answered = service_fn(move |request| {
-        let (place, served) = (place.clone(), served.clone());
-        async move { Ok::<_, Infallible>(answer(request, place, &served).await) }
+    let asked = Arc::new(AtomicU64::new(0));
+    let answered = service_fn({
+        let (place, asked) = (place.clone(), asked.clone());
+        move |request| {
+            asked.fetch_add(1, Ordering::Relaxed);
+            let (place, served) = (place.clone(), served.clone());
+            async move { Ok::<_, Infallible>(answer(request, place, &served).await) }
+        }
     });
     let stream = TokioIo::new(stream);
     // What is still open when the time is over is closed; errors are the client's.
     let _ = timeout_at(until, async move {
-        match browser {
-            true => one_request().serve_connection(stream, answered).await,
-            false => many_requests().serve_connection(stream, answered).await,
+        if browser {
+            return one_request().serve_connection(stream, answered).await;
+        }
+        let mut connection = pin!(many_requests().serve_connection(stream, answered));
+        let mut before = 0;
+        loop {
+            if let Ok(ended) = timeout(IDLE, &mut connection).await {
+                return ended;
+            }
+            let now = asked.load(Ordering::Relaxed);
+            // This connection and its service have one each, and each request until it is answered.
+            if now > 0 && now == before && Arc::strong_count(&place) == 2 {
+                connection.as_mut().graceful_shutdown();
+            }
+            before = now;
         }
     })
     .await;

@@ -1,5 +1,6 @@
 //! Clients that ask a server for more than it grants.
 
+use crate::page::{get, opened, run};
 use crate::{served, wish};
 use line::Trust;
 use line::client::measure;
@@ -44,6 +45,23 @@ fn connections_beyond_those_of_one_client_are_closed_and_the_server_goes_on() {
     // It sees their ends as it comes to them.
     let found = (0..20).find_map(|_| measured().ok());
     assert!(found.is_some());
+}
+
+/// As goresponsiveness leaves its own, of which fifty a second are too many otherwise.
+#[test]
+fn connections_without_a_request_are_closed_and_one_that_loads_is_not() {
+    let (address, _) = served(Policy::default());
+    run(async {
+        let (mut small, small_ends) = opened(address).await;
+        let (mut large, large_ends) = opened(address).await;
+        let object = large.send_request(get(address, "/large")).await.unwrap();
+        let answer = small.send_request(get(address, "/small")).await.unwrap();
+        assert_eq!(answer.status(), 200);
+        small_ends.await.unwrap();
+        assert!(!large_ends.is_finished());
+        drop(object);
+        large_ends.await.unwrap();
+    });
 }
 
 #[test]

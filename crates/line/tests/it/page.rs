@@ -3,6 +3,7 @@
 use crate::wish;
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
+use hyper::client::conn::http2::SendRequest;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use line::Trust;
@@ -21,6 +22,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tokio::net::TcpStream;
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use web_transport_proto::{ConnectRequest, ConnectResponse, Settings};
 
@@ -106,7 +108,21 @@ async fn asked(
     Some((answer.ok()?, new))
 }
 
-fn get(address: SocketAddr, path: &str) -> Request<Full<Bytes>> {
+/// A connection of HTTP/2, and what ends when it does. A browser takes no Ed25519: without a page there is no certificate
+/// for it.
+pub async fn opened(address: SocketAddr) -> (SendRequest<Full<Bytes>>, JoinHandle<()>) {
+    let config = tls(&[b"h2"], &[SignatureScheme::ED25519]);
+    let tls = tokio_rustls::TlsConnector::from(Arc::new(config));
+    let stream = TcpStream::connect(address).await.unwrap();
+    let stream = tls.connect("any.example".try_into().unwrap(), stream);
+    let stream = TokioIo::new(stream.await.unwrap());
+    let built = hyper::client::conn::http2::handshake(TokioExecutor::new(), stream);
+    let (sender, connection) = built.await.unwrap();
+    let ends = tokio::spawn(async { drop(connection.await) });
+    (sender, ends)
+}
+
+pub fn get(address: SocketAddr, path: &str) -> Request<Full<Bytes>> {
     let request = Request::get(format!("https://{address}{path}"));
     let request = request.header("host", address.to_string());
     request.body(Full::default()).unwrap()
@@ -135,7 +151,7 @@ fn served(policy: Policy) -> (SocketAddr, Identity) {
     (address, identity)
 }
 
-fn run<T>(what: impl Future<Output = T>) -> T {
+pub fn run<T>(what: impl Future<Output = T>) -> T {
     let mut builder = tokio::runtime::Builder::new_current_thread();
     let runtime = builder.enable_all().build().unwrap();
     runtime.block_on(async { timeout(6 * SOON, what).await.unwrap() })
@@ -145,18 +161,10 @@ fn run<T>(what: impl Future<Output = T>) -> T {
 fn without_being_asked_for_there_is_none() {
     let (address, _) = crate::served(Policy::default());
     let (answer, new) = run(asked(address, get(address, "/"))).unwrap_or_else(|| {
-        // A browser takes no Ed25519: without a page there is no certificate for it.
-        let request = get(address, "/");
-        let all = [SignatureScheme::ED25519];
         run(async {
-            let tls = tokio_rustls::TlsConnector::from(Arc::new(tls(&[b"h2"], &all)));
-            let stream = TcpStream::connect(address).await.unwrap();
-            let stream = tls.connect("any.example".try_into().unwrap(), stream);
-            let stream = TokioIo::new(stream.await.unwrap());
-            let built = hyper::client::conn::http2::handshake(TokioExecutor::new(), stream);
-            let (mut sender, connection) = built.await.unwrap();
-            tokio::spawn(connection);
-            (sender.send_request(request).await.unwrap(), true)
+            let (mut sender, _) = opened(address).await;
+            let answer = sender.send_request(get(address, "/")).await;
+            (answer.unwrap(), true)
         })
     });
     assert!(new);
