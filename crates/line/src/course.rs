@@ -31,7 +31,7 @@ impl Course {
     }
 
     /// Bytes by `at_ms`, on a straight line between notes.
-    fn by(&self, at_ms: f64) -> f64 {
+    pub(crate) fn by(&self, at_ms: f64) -> f64 {
         let next = self.marks.partition_point(|mark| mark.0 < at_ms);
         let after = self.marks.get(next);
         let before = next.checked_sub(1).map_or((0.0, 0), |n| self.marks[n]);

@@ -1,6 +1,6 @@
 //! Where packets of the load were lost: when the queue was full, or at any length of it.
 
-use crate::carried::Look;
+use crate::carried::{Look, median};
 use crate::waits::Lengths;
 use serde::Serialize;
 
@@ -119,18 +119,23 @@ pub(crate) struct Told {
     /// The share of all packets, at any length.
     pub(crate) share: f64,
     pub(crate) lost: u64,
+    /// How long the queue was where a full one dropped, in bytes of the load: the median.
+    pub(crate) dropped_at: Option<f64>,
 }
 
-/// What follows for one queue of all flows, whose length was `full` ms when the line was.
+/// What follows for one queue of all flows, whose length was `full` bytes of the load when the line was.
 pub(crate) fn told(looks: &[Look], lengths: &Lengths, full: f64) -> Told {
     let mut parts = [Part::default(); 4];
+    let mut dropped = Vec::new();
     for look in looks {
         let Some(length) = lengths.by(look.at) else {
             continue;
         };
-        let place = PARTS.iter().take_while(|part| length >= *part * full);
-        let part = &mut parts[place.count()];
-        *part = part.and(Part {
+        let place = PARTS.iter().filter(|part| length >= **part * full).count();
+        if place == PARTS.len() && look.lost > 0 {
+            dropped.push(length);
+        }
+        parts[place] = parts[place].and(Part {
             passed: look.passed,
             lost: look.lost,
         });
@@ -147,6 +152,7 @@ pub(crate) fn told(looks: &[Look], lengths: &Lengths, full: f64) -> Told {
             .flatten(),
         share: all.share(),
         lost: all.lost,
+        dropped_at: median(dropped),
     }
 }
 
@@ -168,6 +174,7 @@ fn drops(low: Part, middle: Part, high: Part) -> Option<Drops> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::course::Course;
     use crate::direction::{Kind, Sample};
 
     /// A queue that grows to 200 ms and falls to nothing about each second for nine seconds, and loses so many of 1000
@@ -196,7 +203,10 @@ mod tests {
                 }
             })
             .collect();
-        told(&looks, &Lengths::of(&handshakes, 20.0), 190.0)
+        let mut course = Course::default();
+        // A kB each ms.
+        every(10).for_each(|at| course.push(at, at as u64 * 1000));
+        told(&looks, &Lengths::of(&handshakes, 20.0, &course), 190e3)
     }
 
     #[test]
@@ -204,6 +214,10 @@ mod tests {
         let full = |length| if length > 180.0 { 50.0 } else { 0.0 };
         let told = seen(full);
         assert_eq!(told.drops, Some(Drops::Full));
+        assert!(
+            told.dropped_at
+                .is_some_and(|at| (180e3..200e3).contains(&at))
+        );
         let wire = told.wire.unwrap();
         assert_eq!((wire.share, wire.least), (0.0, 0.0));
         assert!(wire.most < 0.001, "{wire:?}");
@@ -234,7 +248,7 @@ mod tests {
     #[test]
     fn nothing_follows_from_nothing() {
         assert_eq!(seen(|_| 0.0).drops, None);
-        let none = told(&[], &Lengths::of(&[], 0.0), 0.0);
+        let none = told(&[], &Lengths::of(&[], 0.0, &Course::default()), 0.0);
         assert_eq!(none, Told::default());
     }
 

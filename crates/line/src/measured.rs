@@ -58,7 +58,7 @@ pub struct Direction {
     pub lost: Option<f64>,
     /// How long a request waits on a connection that carries load. A server's own buffers are part of it.
     pub loaded_ms: Option<Waits>,
-    /// What of the buffer was filled, in bytes of IP packets: the longest wait but one, at the rate.
+    /// What of the buffer was filled, in bytes of IP packets: what came during the longest wait but one.
     pub buffer_bytes: Option<u64>,
     /// What a policer let pass at once, in bytes of IP packets; none where there is a queue.
     pub burst_bytes: Option<u64>,
@@ -302,7 +302,7 @@ pub(crate) fn direction(loaded: &Loaded, line: &Measured, way: Way) -> Direction
         beside_ms: known.beside,
         lost: (handshakes > 0).then(|| 1.0 - passed.len() as f64 / handshakes as f64),
         loaded_ms: known.on,
-        buffer_bytes: found.deepest.map(|wait| (wait * rate * 125.0) as u64),
+        buffer_bytes: found.longest.map(|bytes| (bytes * packets) as u64),
         burst_bytes: (found.queue == Queue::Policed)
             .then(|| (loaded.course.burst(rate * 1e6 / packets) as f64 * packets) as u64),
         overflowed: loaded.overflowed && (found.queue == Queue::Fair || found.told.drops.is_some()),

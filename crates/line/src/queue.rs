@@ -3,7 +3,7 @@
 use crate::carried::median;
 use crate::direction::Loaded;
 use crate::losses::{Drops, Told, told};
-use crate::waits::{Lengths, Waits, deepest, passed};
+use crate::waits::{Lengths, Waits, passed};
 use probe::report::Management;
 use serde::Serialize;
 
@@ -21,6 +21,9 @@ const FEW: u64 = 5;
 /// More connections carry more over a wire that loses, and as much through a policer: the part of its last rate that it
 /// has with half of them.
 const FLAT: f64 = 0.9;
+
+/// A queue that is so many times as long as it mostly was where it dropped is a host that was busy.
+const OUTLIER: f64 = 1.2;
 
 /// What the line seems to have for a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -42,8 +45,8 @@ pub(crate) struct Found {
     pub(crate) queue: Queue,
     pub(crate) isolated: Option<bool>,
     pub(crate) told: Told,
-    /// The longest wait that counts, in ms.
-    pub(crate) deepest: Option<f64>,
+    /// The longest queue that counts, in bytes of the load.
+    pub(crate) longest: Option<f64>,
 }
 
 /// What is known of a way before its queue is.
@@ -70,9 +73,11 @@ impl Found {
 /// What follows from what was seen of a way.
 pub(crate) fn found(loaded: &Loaded, known: &Known) -> Found {
     let handshakes = passed(loaded, 0.0);
-    let lengths = Lengths::of(&handshakes, known.idle);
-    let full = known.beside.map_or(0.0, |waits| waits.p95);
+    let lengths = Lengths::of(&handshakes, known.idle, &loaded.course);
+    let full = lengths.full(loaded.course.end() / 2.0);
     let mut told = told(&loaded.looks, &lengths, full);
+    let dropped_at = told.dropped_at.filter(|_| told.drops == Some(Drops::Full));
+    let most = dropped_at.map_or(f64::INFINITY, |at| OUTLIER * at);
     let isolated = known
         .beside
         .and_then(|beside| isolated(beside, known.on?, known.mbit));
@@ -82,11 +87,12 @@ pub(crate) fn found(loaded: &Loaded, known: &Known) -> Found {
         Some(Management::SharedFifo | Management::Aqm) => false,
         Some(Management::Unknown) | None => isolated == Some(true) && !policed,
     };
+    let felt = known.beside.is_some_and(|waits| waits.p95 >= FELT);
     let queue = match () {
         () if fair => Queue::Fair,
         () if policed => Queue::Policed,
         () if told.drops == Some(Drops::Early) => Queue::Short,
-        () if full >= FELT => Queue::Long,
+        () if felt => Queue::Long,
         () => Queue::Short,
     };
     match queue {
@@ -99,7 +105,7 @@ pub(crate) fn found(loaded: &Loaded, known: &Known) -> Found {
         queue,
         isolated: isolated.filter(|_| !policed),
         told,
-        deepest: deepest(&handshakes, known.idle),
+        longest: lengths.longest().map(|longest| longest.min(most)),
     }
 }
 
