@@ -145,10 +145,15 @@ struct Common {
 }
 
 impl Common {
+    /// Tells what took so many ms until now.
     fn timed(&self, kind: Kind, took: f64) {
+        self.ended(kind, took, Instant::now());
+    }
+
+    fn ended(&self, kind: Kind, took: f64, at: Instant) {
         self.tell(News::Timed(Sample {
             kind,
-            at: ms(self.start),
+            at: at.duration_since(self.start).as_secs_f64() * 1e3,
             ms: took,
         }));
     }
@@ -209,7 +214,8 @@ impl Common {
         let Ok(connection) = self.server.connect(&self.asides).await else {
             return;
         };
-        self.timed(Kind::Tcp, connection.setup.tcp);
+        let setup = &connection.setup;
+        self.ended(Kind::Tcp, setup.tcp, setup.reached);
         self.timed(Kind::Tls, connection.setup.tls);
         if let Ok((_, took, _)) = connection.small(&self.config.small).await {
             self.timed(Kind::Http, took);
