@@ -5,7 +5,7 @@ import json
 import random
 import subprocess
 
-DISCIPLINES = ["pfifo", "pfifo", "fq_codel", "cake", "mencius", "codel"]
+DISCIPLINES = ["pfifo", "pfifo", "fq_codel", "cake", "mencius", "codel", "policer"]
 
 
 def commit():
@@ -40,6 +40,9 @@ def scenario(line):
     down, up, rtt, wait, discipline, loss = line
 
     def lane(mbit):
+        if discipline == "policer":
+            # Behind it nothing waits.
+            return f'rate = "{4 * mbit}mbit"\ndiscipline = "policer,rate={mbit}mbit"\n'
         limit = f'buffer = "{full(mbit, wait)}B"\n' if discipline == "pfifo" else ""
         return f'rate = "{mbit}mbit"\ndiscipline = "{discipline}"\n{limit}'
 

@@ -1,16 +1,20 @@
 """Draws lines by the commit's hash, puts `analects measure` behind `analects link` as each of them, and prints what it
 found beside what is there: a table in Markdown. Fails if more is wrong than may be.
 
-measure-lines.py PROGRAM [COUNT [SEED]]   (24 lines; half a minute each)
+measure-lines.py PROGRAM [COUNT [SEED [FIRST]]]   (24 lines, from that of this number on; half a minute each)
 """
 
+import itertools
 import pathlib
 import sys
 import tempfile
 
 from lines import commit, drawn, full, measured
 
-FIFO, FAIR, SHORT = {"pfifo"}, {"fq_codel", "cake", "mencius"}, {"codel"}
+FAIR = {"fq_codel", "cake", "mencius"}
+# What a queue is called; a FIFO is long or short by its length in ms, and either about where a call notices it.
+CALLED = {"codel": {"short"}, "policer": {"policed"}} | {discipline: {"fair"} for discipline in FAIR}
+FELT = 30, 60
 # What is near enough: rates, and a FIFO's buffer by parts; a round trip by a part or ms.
 RATE, BUFFER, RTT, RTT_MS = 0.05, 0.15, 0.05, 1.0
 
@@ -20,21 +24,25 @@ def near(found, there, part, least=0.0):
 
 
 def right(discipline, found, wait):
-    if discipline in FAIR:
-        return found == "fair"
-    # A short FIFO and CoDel look alike: both keep waits short.
-    return found == ("long" if discipline in FIFO and wait >= 60 else found if discipline in SHORT else "short") and found != "fair"
+    fifo = {"long"} if wait >= FELT[1] else {"long", "short"} if wait >= FELT[0] else {"short"}
+    return found in CALLED.get(discipline, fifo)
+
+
+def lost(way):
+    """What the wire loses by itself, in percent."""
+    return f"{100 * way['wire_loss']['share']:.2f}" if way["wire_loss"] else "-"
 
 
 def main():
     program = pathlib.Path(sys.argv[1]).resolve()
     count = int(sys.argv[2]) if len(sys.argv) > 2 else 24
     seed = sys.argv[3] if len(sys.argv) > 3 else commit()
+    first = int(sys.argv[4]) if len(sys.argv) > 4 else 0
     wrong = {"rate": 0, "round trip": 0, "buffer": 0, "buffer not filled": 0, "kind of queue": 0}
-    print("| line: down/up Mbit/s, RTT ms, buffer ms, discipline, loss % | down | up | RTT | waits beside, p95 down/up | queue | wrong |")
-    print("|---" * 7 + "|")
+    print("| line: down/up Mbit/s, RTT ms, buffer ms, discipline, loss % | down | up | RTT | waits beside, p95 down/up | queue | the wire's loss, % | wrong |")
+    print("|---" * 8 + "|")
     with tempfile.TemporaryDirectory() as folder:
-        for line in drawn(seed, count):
+        for line in itertools.islice(drawn(seed, first + count), first, None):
             down, up, rtt, wait, discipline, loss = line
             found = measured(program, pathlib.Path(folder), line)
             bad = set()
@@ -56,10 +64,10 @@ def main():
                 wrong[what] += 1
             waits = "/".join(f"{way['beside_ms']['p95']:.0f}" if way["beside_ms"] else "-" for way, _ in ways)
             doubts = [doubt for way, _ in ways for doubt in way["doubts"]] + found["notes"]
-            kinds = "/".join(way["queue"] for way, _ in ways)
+            kinds, losses = ("/".join(of(way) for way, _ in ways) for of in (lambda way: way["queue"], lost))
             print(
                 f"| {down}/{up}, {rtt}, {wait}, {discipline}, {loss} | {found['down']['rate_mbit']:.2f} "
-                f"| {found['up']['rate_mbit']:.2f} | {found['idle']['rtt_ms']:.1f} | {waits} | {kinds} "
+                f"| {found['up']['rate_mbit']:.2f} | {found['idle']['rtt_ms']:.1f} | {waits} | {kinds} | {losses} "
                 f"| {', '.join(sorted(bad) + doubts)} |",
                 flush=True,
             )

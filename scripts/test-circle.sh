@@ -113,7 +113,7 @@ for _ in $(seq 100); do
 done
 cat "$work/gateway"
 echo
-typed home measure "$server" --trust-anyone --before my-line.toml -o after.toml
+typed home measure "$server" --trust-anyone --queue mencius --before my-line.toml -o after.toml
 took=$(($(date +%s) - began))
 kill "$gateway"
 wait "$gateway" || fail "the gateway failed"

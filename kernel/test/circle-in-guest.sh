@@ -70,7 +70,7 @@ echo yes | said tc apply --dev v0 --from "$work/my-line.toml" --confirm 60s --st
 grep -q ' mencius ' "$work/out" || wrong "no mencius"
 grep -q 'v0: it stays' "$work/err" || wrong "it was not confirmed"
 ok "applied, and confirmed"
-said measure 198.51.100.2 --trust-anyone --before "$work/my-line.toml"
+said measure 198.51.100.2 --trust-anyone --queue mencius --before "$work/my-line.toml"
 less down
 less up
 ok "measured again"

@@ -29,7 +29,7 @@ pub use shared::{
 use std::path::PathBuf;
 pub use theory::{BoundArgs, BoundFormat, Policies, ThresholdArgs, ThresholdFormat};
 #[cfg(feature = "host")]
-pub use your_line::MeasureArgs;
+pub use your_line::{FAIR, MeasureArgs};
 
 /// The command by which this program runs itself in namespaces.
 #[cfg(feature = "host")]

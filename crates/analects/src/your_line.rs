@@ -2,16 +2,19 @@
 
 mod evening;
 mod figures;
+mod open;
 mod scenario;
 mod server;
 
-use crate::cli::MeasureArgs;
+use crate::cli::{FAIR, MeasureArgs};
 use command::files::unwritable;
 use command::{Refused, print};
 use figures::Figures;
-use line::client::{Progress, Wish, measure};
-use line::measured::Measured;
+use line::client::{Progress, Way, Wish, measure};
+use line::losses::Drops;
+use line::measured::{Direction, Measured, Queue};
 use line::{Problem, Trust, Trusted};
+use scenario::Line;
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -37,24 +40,29 @@ pub fn run(args: &MeasureArgs) -> Result<()> {
         2 * wish.span.as_secs() + 2,
         Bytes::new(wish.bytes)
     );
-    let found = measure(&wish, &*interrupted()?, &mut progress()).map_err(refused)?;
+    let mut found = measure(&wish, &*interrupted()?, &mut progress()).map_err(refused)?;
     if found.down.is_none() {
         eprintln!("no direction was measured: there is nothing to simulate, nor to write");
         return print(&match args.json {
-            true => json(&found, &[], before.as_ref()),
+            true => json(&found, None, &[], before.as_ref()),
             false => found.text(),
         });
     }
-    let document = scenario::line(&found, &scenario::disciplines(&found))?;
+    let said = said(args.queue.as_deref(), &mut found);
+    let line = Line {
+        found: &found,
+        said,
+    };
+    let document = scenario::line(line, &scenario::disciplines(line))?;
     let shaper = document.shaper()?;
-    let evenings = evening::simulated(&found, args.compare.then_some(&shaper))?;
+    let evenings = evening::simulated(line, args.compare.then_some(&shaper))?;
     let figures = Figures::of(&found, &evenings);
     if let Some(path) = &args.out {
-        let text = scenario::text(&found, &document) + "\n" + &figures.text()?;
+        let text = scenario::text(line, &document) + "\n" + &figures.text()?;
         std::fs::write(path, text).map_err(|error| unwritable(path, &error))?;
     }
     if args.json {
-        return print(&json(&found, &evenings, before.as_ref()));
+        return print(&json(&found, said, &evenings, before.as_ref()));
     }
     print(&(found.text() + &evening::grade(&evenings)))?;
     if found.up.is_none() {
@@ -95,6 +103,25 @@ fn wished(args: &MeasureArgs) -> Result<Wish> {
         span: Duration::from_secs(seconds.into()),
         bytes,
     })
+}
+
+/// The discipline that the owner says the line has, if it may have it.
+fn said(named: Option<&str>, found: &mut Measured) -> Option<&'static str> {
+    let said = FAIR.into_iter().find(|fair| Some(*fair) == named)?;
+    let may = |direction: &Direction| match direction.queue {
+        Queue::Fair => true,
+        Queue::Short => direction.drops != Some(Drops::Full),
+        Queue::Long | Queue::Policed => false,
+    };
+    for way in [Way::Down, Way::Up] {
+        if found.way(way).is_some_and(|direction| !may(direction)) {
+            found.notes.push(format!(
+                "{}: it does not look like {said}, and is simulated as it looks",
+                way.name()
+            ));
+        }
+    }
+    Some(said)
 }
 
 /// Set by Ctrl-C and by SIGTERM.
@@ -143,10 +170,16 @@ fn refused(problem: Problem) -> Refused {
     }
 }
 
-fn json(found: &Measured, evenings: &[evening::Evening], before: Option<&Figures>) -> String {
+fn json(
+    found: &Measured,
+    said: Option<&str>,
+    evenings: &[evening::Evening],
+    before: Option<&Figures>,
+) -> String {
     // A measurement has finite numbers and plain names: JSON can represent all of it.
     let mut value = serde_json::to_value(found).unwrap_or_default();
     value["version"] = crate::own::version_of_results().into();
+    value["queue_said"] = said.into();
     value["evenings"] = serde_json::to_value(evenings).unwrap_or_default();
     value["before"] = serde_json::to_value(before).unwrap_or_default();
     value.to_string() + "\n"

@@ -19,10 +19,14 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(1);
 /// An answer is shorter. Bytes.
 const ANSWER: usize = 4096;
-/// Where a `tcp_info` (uapi/linux/tcp.h) has: the size of segments that come, segments that were sent again, bytes
+/// Where a `tcp_info` (uapi/linux/tcp.h) has: its state of congestion, the size of segments that come, the round trip as a
+/// sender and as a receiver knows it in µs, segments that were sent again, bytes
 /// that came in order, segments with data that came, were sent and arrived at the other end, what was sent in them, and segments that came twice there or
 /// out of order here. Linux has the last since 5.4.
+const CA_STATE: usize = 1;
 const RCV_MSS: usize = 20;
+const RTT: usize = 68;
+const RCV_RTT: usize = 92;
 const TOTAL_RETRANS: usize = 100;
 const BYTES_RECEIVED: usize = 128;
 const DATA_SEGS_IN: usize = 152;
@@ -34,6 +38,8 @@ const RCV_OOOPACK: usize = 224;
 /// Segments that were sent again, of which the other end has not yet said that it had them: in a queue that grows
 /// quickly TCP takes what waits for lost.
 const LATE: u64 = 2;
+/// The first of the two states in which a sender makes good what was lost (TCP_CA_Recovery, TCP_CA_Loss).
+const RECOVERY: u64 = 3;
 /// Any socket of these addresses (uapi/linux/inet_diag.h, INET_DIAG_NOCOOKIE).
 const NO_COOKIE: [u8; 8] = [0xff; 8];
 
@@ -50,6 +56,14 @@ pub struct Counts {
     pub delivered: u64,
     /// Whether segments came out of order, or were sent again and had not arrived before: something was lost.
     pub lost: bool,
+    /// Segments with data that were sent, again or not.
+    pub sent: u64,
+    /// Segments that came while one before them lacked.
+    pub odd: u64,
+    /// Whether this end sends again what was lost.
+    pub recovers: bool,
+    /// The round trip as the end that sends knows it, and as the one that receives does, in µs; 0 if it does not.
+    pub rtt_us: [u64; 2],
 }
 
 /// The kernel, asked about this host's own sockets (sock_diag(7)).
@@ -121,13 +135,18 @@ fn told(answer: &[u8]) -> Option<Counts> {
     response.nlas.iter().find_map(|attribute| match attribute {
         Nla::TcpInfo(info) => {
             let word = |at| number::<4>(info, at);
-            let segments = word(DATA_SEGS_OUT)?.max(1);
+            let sent = word(DATA_SEGS_OUT)?;
+            let odd = word(RCV_OOOPACK)?;
             Some(Counts {
                 came: word(DATA_SEGS_IN)?,
                 received: number::<8>(info, BYTES_RECEIVED)?,
                 size: word(RCV_MSS)?,
-                delivered: word(DELIVERED)? * number::<8>(info, BYTES_SENT)? / segments,
-                lost: word(TOTAL_RETRANS)? > word(DSACK_DUPS)? + LATE || word(RCV_OOOPACK)? > 0,
+                delivered: word(DELIVERED)? * number::<8>(info, BYTES_SENT)? / sent.max(1),
+                lost: word(TOTAL_RETRANS)? > word(DSACK_DUPS)? + LATE || odd > 0,
+                sent,
+                odd,
+                recovers: number::<1>(info, CA_STATE)? >= RECOVERY,
+                rtt_us: [word(RTT)?, word(RCV_RTT)?],
             })
         }
         _ => None,

@@ -60,11 +60,13 @@ impl Meter {
     }
 }
 
-/// How long each part took, in ms.
+/// How long each part took, in ms, and when.
 #[derive(Debug, Clone, Copy)]
 pub struct Setup {
     /// TCP's handshake.
     pub tcp: f64,
+    /// When it ended.
+    pub reached: Instant,
     /// A round trip of TLS' handshake.
     pub tls: f64,
 }
@@ -141,6 +143,7 @@ impl Server {
     pub async fn connect(&self, meter: &Meter) -> Result<Connection, Problem> {
         let failed = |e| Problem::Unreachable(format!("{}: no connection: {e}", self.address));
         let (stream, tcp) = self.reach().await.map_err(failed)?;
+        let reached = Instant::now();
         let from = stream.local_addr().map_err(failed)?;
         let socket = SockRef::from(&stream);
         // Without it the kernel takes megabytes, and a request waits behind them. An old kernel has no such bound.
@@ -161,6 +164,7 @@ impl Server {
         };
         let setup = Setup {
             tcp,
+            reached,
             tls: ms(start) / rounds,
         };
         if stream.get_ref().1.alpn_protocol() != Some(b"h2") {

@@ -31,7 +31,7 @@ impl Course {
     }
 
     /// Bytes by `at_ms`, on a straight line between notes.
-    fn by(&self, at_ms: f64) -> f64 {
+    pub(crate) fn by(&self, at_ms: f64) -> f64 {
         let next = self.marks.partition_point(|mark| mark.0 < at_ms);
         let after = self.marks.get(next);
         let before = next.checked_sub(1).map_or((0.0, 0), |n| self.marks[n]);
@@ -47,6 +47,17 @@ impl Course {
     /// Bits a second between two moments, in ms; none where no time lies between.
     pub fn rate(&self, [from, to]: [f64; 2]) -> Option<f64> {
         (to > from).then(|| (self.by(to) - self.by(from)) * 8e3 / (to - from))
+    }
+
+    /// The most bytes that passed at once above `rate`, in bits a second: what a bucket held that fills at this rate.
+    pub fn burst(&self, rate: f64) -> u64 {
+        let above = |mark: &(f64, u64)| mark.1 as f64 - rate * mark.0 / 8e3;
+        let mut least = 0.0_f64;
+        let bursts = self.marks.iter().map(|mark| {
+            least = least.min(above(mark));
+            above(mark) - least
+        });
+        bursts.fold(0.0, f64::max) as u64
     }
 
     /// The rate of each step of 100 ms, in Mbit/s.
@@ -105,6 +116,18 @@ mod tests {
         assert!(course.steps().iter().all(even), "{:?}", course.steps());
         assert_eq!(varies(&course.steps()), Some(false));
         assert_eq!(course.rate([1000.0, 1000.0]), None);
+    }
+
+    #[test]
+    fn a_burst_is_what_passes_above_a_rate_at_once() {
+        let mut course = Course::default();
+        // A second of nothing, 60 kB at once, and 10 kB in each step of 100 ms.
+        course.push(1000.0, 1);
+        (0..10)
+            .for_each(|n| course.push(1010.0 + f64::from(n) * 100.0, 60_001 + n as u64 * 10_000));
+        let burst = course.burst(800e3);
+        assert!((59_000..=60_000).contains(&burst), "{burst}");
+        assert_eq!(steady(10_000, 20).burst(1e6), 0);
     }
 
     #[test]

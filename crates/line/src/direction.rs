@@ -4,11 +4,13 @@
 use crate::Problem;
 use crate::arrived::{Counts, Kernel};
 use crate::body::Outgoing;
+use crate::carried::{Carried, Look, median};
 use crate::config::Config;
 use crate::connection::{Connection, Meter, Server, ms};
 use crate::course::Course;
 use crate::rpm::{Responsiveness, Times};
 use crate::stable::{Averages, DISTANCE};
+pub use crate::way::Way;
 use http_body_util::BodyExt as _;
 use hyper::Method;
 use std::sync::Arc;
@@ -40,25 +42,6 @@ const HEADERS: u64 = 520;
 const TICK: Duration = Duration::from_millis(10);
 /// Not shorter than this: the rate and the queue are of its second half. In ms.
 const LEAST: f64 = 6e3;
-
-/// The way that is filled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
-    /// Towards this host.
-    Down,
-    /// From this host.
-    Up,
-}
-
-impl Way {
-    /// The word for it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Way::Down => "down",
-            Way::Up => "up",
-        }
-    }
-}
 
 /// The kinds of times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,6 +83,8 @@ pub struct Loaded {
     pub course: Course,
     /// All times.
     pub samples: Vec<Sample>,
+    /// What each look saw of losses.
+    pub looks: Vec<Look>,
     /// Whether goodput became stable.
     pub steady: bool,
     /// Whether the responsiveness did too.
@@ -160,10 +145,15 @@ struct Common {
 }
 
 impl Common {
+    /// Tells what took so many ms until now.
     fn timed(&self, kind: Kind, took: f64) {
+        self.ended(kind, took, Instant::now());
+    }
+
+    fn ended(&self, kind: Kind, took: f64, at: Instant) {
         self.tell(News::Timed(Sample {
             kind,
-            at: ms(self.start),
+            at: at.duration_since(self.start).as_secs_f64() * 1e3,
             ms: took,
         }));
     }
@@ -224,7 +214,8 @@ impl Common {
         let Ok(connection) = self.server.connect(&self.asides).await else {
             return;
         };
-        self.timed(Kind::Tcp, connection.setup.tcp);
+        let setup = &connection.setup;
+        self.ended(Kind::Tcp, setup.tcp, setup.reached);
         self.timed(Kind::Tls, connection.setup.tls);
         if let Ok((_, took, _)) = connection.small(&self.config.small).await {
             self.timed(Kind::Http, took);
@@ -257,7 +248,7 @@ struct Filling<'a> {
     heard: mpsc::Receiver<News>,
     carriers: Vec<Arc<Connection>>,
     /// What was counted of each.
-    counts: Vec<Counts>,
+    counts: Vec<Carried>,
     /// The largest size of a segment that came, in bytes.
     segment: u64,
     kernel: Kernel,
@@ -358,7 +349,7 @@ impl Filling<'_> {
                 }
                 News::Joined(connection) => {
                     self.carriers.push(connection);
-                    self.counts.push(Counts::default());
+                    self.counts.push(Carried::default());
                 }
                 // Before the second half there is nothing to tell of.
                 News::Ended(problem) if ms(self.common.start) < LEAST / 2.0 => {
@@ -392,26 +383,48 @@ impl Filling<'_> {
 
     /// Notes what has arrived by now: load, what was asked beside it, and what packets without data took.
     fn note(&mut self, now: f64) {
-        let to = self.common.server.address;
-        for (known, carrier) in self.counts.iter_mut().zip(&self.carriers) {
-            // One that has ended keeps what it had.
-            *known = self.kernel.counts(carrier.from, to).unwrap_or(*known);
-            self.segment = self.segment.max(known.size);
-            self.loaded.overflowed |= known.lost;
-        }
+        let look = self.counted(now);
+        self.loaded.looks.push(look);
+        let counts = self.counts.iter().map(|carried| &carried.counts);
         let asides = &self.common.asides;
         let (load, beside): (u64, _) = match self.common.way {
             Way::Down => {
                 let of = |counts: &Counts| (counts.came * self.segment).max(counts.received);
-                (self.counts.iter().map(of).sum(), asides.read())
+                (counts.map(of).sum(), asides.read())
             }
             Way::Up => (
-                self.counts.iter().map(|counts| counts.delivered).sum(),
+                counts.map(|counts| counts.delivered).sum(),
                 asides.written(),
             ),
         };
         let empty = self.handshakes * HANDSHAKE + self.requests * HEADERS;
         self.loaded.course.push(now, load + beside + empty);
+    }
+
+    /// Asks the kernel what it has counted by now.
+    fn counted(&mut self, now: f64) -> Look {
+        let (to, way) = (self.common.server.address, self.common.way);
+        let mut look = Look {
+            at: now,
+            ..Look::default()
+        };
+        let mut own = Vec::new();
+        for (known, carrier) in self.counts.iter_mut().zip(&self.carriers) {
+            // One that has ended keeps what it had.
+            let Some(counts) = self.kernel.counts(carrier.from, to) else {
+                continue;
+            };
+            let (passed, lost) = known.look(way, counts);
+            look.passed += passed;
+            look.lost += u64::from(lost);
+            self.segment = self.segment.max(counts.size);
+            self.loaded.overflowed |= counts.lost;
+            let [sends, receives] = counts.rtt_us;
+            own.push(if way == Way::Up { sends } else { receives } as f64 / 1e3);
+        }
+        own.retain(|ms| *ms > 0.0);
+        look.own = median(own);
+        look
     }
 
     /// Why there is nothing to tell of, if so.
@@ -420,7 +433,7 @@ impl Filling<'_> {
             return Some("no connection came about in time");
         }
         let none = Counts::default();
-        let told = self.counts.iter().any(|counts| *counts != none);
+        let told = self.counts.iter().any(|carried| carried.counts != none);
         (!told).then_some(
             "this kernel does not tell what has arrived (sock_diag, CONFIG_INET_DIAG, since Linux 5.4)",
         )

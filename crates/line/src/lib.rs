@@ -3,7 +3,7 @@
 //! many round trips a minute are left (RPM). And is such a server.
 //!
 //! [`client`] measures, [`server`] answers, and has a [`page`] by which a browser measures. What is reckoned from their samples is pure: [`course`] of the rate,
-//! [`rpm`], [`stable`], and [`measured`], the result in words.
+//! [`rpm`], [`stable`], [`losses`], [`waits`], [`queue`], and [`measured`], the result in words.
 //!
 //! Not for: which discipline manages the queue (`probe`), or what would help (`analects measure --compare`).
 
@@ -13,6 +13,7 @@ mod answer;
 mod arrived;
 mod body;
 mod call;
+pub mod carried;
 mod certificate;
 pub mod client;
 pub mod config;
@@ -20,13 +21,17 @@ mod connection;
 pub mod course;
 mod direction;
 mod grants;
+pub mod losses;
 pub mod measured;
 pub mod page;
 mod problem;
+pub mod queue;
 pub mod rpm;
 pub mod server;
 pub mod stable;
 mod tls;
+pub mod waits;
+mod way;
 
 pub use probe::Trust;
 pub use problem::Problem;

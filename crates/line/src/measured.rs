@@ -1,8 +1,13 @@
 //! The result, as numbers and in words.
 
 use crate::course::{slowest, varies};
-use crate::direction::{Kind, Loaded, Sample, Way};
+use crate::direction::{Kind, Loaded, Way};
+use crate::losses::{Drops, WireLoss};
+pub use crate::queue::Queue;
+use crate::queue::{Found, Known, found};
 use crate::rpm::Responsiveness;
+pub use crate::waits::Waits;
+use crate::waits::{passed, sorted, times};
 use probe::report::Management;
 use serde::Serialize;
 use std::net::SocketAddr;
@@ -10,18 +15,8 @@ use std::net::SocketAddr;
 /// A packet of 1500 bytes, and what of it is a segment's payload with time stamps, by family.
 const PACKET: f64 = 1500.0;
 const PAYLOAD: [f64; 2] = [1448.0, 1428.0];
-/// Waits below this are noise of the hosts, in ms.
-const NOISE: f64 = 4.0;
-/// Packets that are before any other: one that is being sent, and one of another flow.
-const AHEAD: f64 = 2.0;
-/// How long TCP waits for an answer to its first packet, in ms.
-const RETRY: f64 = 1e3;
-/// Handshakes within so much time wait about as long, in ms.
-const NEAR: f64 = 1500.0;
 /// A host whose looks come later than this, in ms, is not to be believed.
 const BUSY: f64 = 15.0;
-/// A wait that a call notices, in ms.
-const FELT: f64 = 30.0;
 /// The part of what a server grants from which on its limit is what was measured.
 const AT_LIMIT: f64 = 0.9;
 
@@ -32,15 +27,6 @@ pub struct Idle {
     pub rtt_ms: f64,
     /// The least time of a request on a connection that stood, in ms.
     pub request_ms: f64,
-}
-
-/// Waits beyond those of the idle line, in ms.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Waits {
-    /// The median.
-    pub median: f64,
-    /// The 95th percentile.
-    pub p95: f64,
 }
 
 /// How far a value may be believed, as the draft has it.
@@ -72,10 +58,16 @@ pub struct Direction {
     pub lost: Option<f64>,
     /// How long a request waits on a connection that carries load. A server's own buffers are part of it.
     pub loaded_ms: Option<Waits>,
-    /// What of the buffer was filled, in bytes of IP packets: the longest wait but one, at the rate.
+    /// What of the buffer was filled, in bytes of IP packets: what came during the longest wait but one.
     pub buffer_bytes: Option<u64>,
-    /// Whether load was lost: without a loss the buffer was not full, and may be larger.
+    /// What a policer let pass at once, in bytes of IP packets; none where there is a queue.
+    pub burst_bytes: Option<u64>,
+    /// Whether a queue dropped load: otherwise the buffer was not full, and may be larger.
     pub overflowed: bool,
+    /// When the queue drops; none where losses do not tell, or each flow has its own.
+    pub drops: Option<Drops>,
+    /// What the wire loses by itself; none where that cannot be told from what the queue drops.
+    pub wire_loss: Option<WireLoss>,
     /// Whether packets of others wait little while the line is full; none where the waits do not tell.
     pub isolated: Option<bool>,
     /// What trains of packets showed of the queue, as `analects probe --quick` sends them; none without a server of
@@ -120,18 +112,6 @@ pub struct Measured {
     /// What trains of packets showed of the queues, down and up.
     #[serde(skip)]
     pub(crate) kinds: [Option<Management>; 2],
-}
-
-/// What the line seems to have for a queue.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Queue {
-    /// One for all, and long.
-    Long,
-    /// One that is kept short, or is small.
-    Short,
-    /// One of its own for each flow.
-    Fair,
 }
 
 impl Measured {
@@ -227,10 +207,23 @@ impl Direction {
             let least = if self.overflowed { "" } else { "at least " };
             text += &format!(", behind {least}{} kB", figure(bytes as f64 / 1e3));
         }
-        text += match self.queue {
-            Queue::Fair => "; flows do not wait for each other",
-            Queue::Long => "; all flows wait in one queue",
-            Queue::Short => "; the queue is short",
+        if let Some(wire) = self.wire_loss.filter(|wire| wire.share > 0.0) {
+            text += &format!(
+                "; the wire itself loses one packet in {:.0} (in {:.0} to {:.0})",
+                1.0 / wire.share,
+                1.0 / wire.most,
+                1.0 / wire.least
+            );
+        }
+        text += match (self.queue, self.drops) {
+            (Queue::Fair, _) => "; flows do not wait for each other",
+            (Queue::Long, _) => "; all flows wait in one queue",
+            (Queue::Policed, _) => "; what is above the rate is dropped, without a queue",
+            (Queue::Short, Some(Drops::Early)) => {
+                "; the queue drops before it is full, to stay short"
+            }
+            (Queue::Short, Some(_)) => "; the queue is small",
+            (Queue::Short, None) => "; the queue is short",
         };
         if let Some(found) = self.responsiveness {
             text += &format!(
@@ -257,7 +250,7 @@ fn figure(value: f64) -> String {
 }
 
 /// What makes a way's figures doubtful.
-fn doubts(loaded: &Loaded) -> Vec<String> {
+fn doubts(loaded: &Loaded, found: &Found) -> Vec<String> {
     let cut = loaded.cut.iter().map(|why| format!("ended early: {why}"));
     let busy = busy(&loaded.late).map(|late| {
         format!(
@@ -265,7 +258,10 @@ fn doubts(loaded: &Loaded) -> Vec<String> {
              wait less"
         )
     });
-    cut.chain(busy).collect()
+    let unclear = found.unclear().then(|| {
+        "packets were lost too seldom to tell a buffer that fills from a queue that is kept short".to_owned()
+    });
+    cut.chain(busy).chain(unclear).collect()
 }
 
 /// How late one look in ten came, in ms, where that is late enough to matter.
@@ -279,12 +275,10 @@ fn busy(late: &[f64]) -> Option<f64> {
 pub(crate) fn direction(loaded: &Loaded, line: &Measured, way: Way) -> Direction {
     let end = loaded.course.end();
     let half = end / 2.0;
-    let on = waits(&loaded.times(Kind::Loaded, half), line.idle.request_ms);
-    let handshakes: Vec<Sample> = loaded.of(Kind::Tcp, half).copied().collect();
-    let passed = passed(&handshakes);
+    let handshakes = loaded.of(Kind::Tcp, half).count();
+    let passed = times(&passed(loaded, half));
     let packets = PACKET / PAYLOAD[usize::from(line.address.is_ipv6())];
     let rate = loaded.course.rate([half, end]).unwrap_or(0.0) * packets / 1e6;
-    let beside = waits(&passed, line.idle.rtt_ms);
     let steps: Vec<f64> = loaded
         .course
         .steps()
@@ -292,21 +286,31 @@ pub(crate) fn direction(loaded: &Loaded, line: &Measured, way: Way) -> Direction
         .map(|step| step * packets)
         .collect();
     let second_half = &steps[steps.len() / 2..];
-    let isolated = beside.and_then(|beside| isolated(beside, on?, rate));
-    let probed = line.kinds[way as usize];
+    let known = Known {
+        idle: line.idle.rtt_ms,
+        mbit: rate,
+        beside: Waits::of(&passed, line.idle.rtt_ms),
+        on: Waits::of(&loaded.times(Kind::Loaded, half), line.idle.request_ms),
+        probed: line.kinds[way as usize],
+    };
+    let found = found(loaded, &known);
     Direction {
         rate_mbit: rate,
         varies: varies(second_half),
         slowest_mbit: slowest(second_half),
         course_mbit: steps,
-        beside_ms: beside,
-        lost: (!handshakes.is_empty()).then(|| 1.0 - passed.len() as f64 / handshakes.len() as f64),
-        loaded_ms: on,
-        buffer_bytes: deepest(loaded, line.idle.rtt_ms).map(|wait| (wait * rate * 125.0) as u64),
-        overflowed: loaded.overflowed,
-        isolated,
-        probed,
-        queue: queue(probed, isolated, beside),
+        beside_ms: known.beside,
+        lost: (handshakes > 0).then(|| 1.0 - passed.len() as f64 / handshakes as f64),
+        loaded_ms: known.on,
+        buffer_bytes: found.longest.map(|bytes| (bytes * packets) as u64),
+        burst_bytes: (found.queue == Queue::Policed)
+            .then(|| (loaded.course.burst(rate * 1e6 / packets) as f64 * packets) as u64),
+        overflowed: loaded.overflowed && (found.queue == Queue::Fair || found.told.drops.is_some()),
+        drops: found.told.drops,
+        wire_loss: found.told.wire,
+        isolated: found.isolated,
+        probed: known.probed,
+        queue: found.queue,
         responsiveness: loaded.rpm,
         confidence: match (loaded.enough, loaded.settled) {
             (_, true) => Confidence::High,
@@ -317,73 +321,7 @@ pub(crate) fn direction(loaded: &Loaded, line: &Measured, way: Way) -> Direction
         server_limit: line
             .granted
             .is_some_and(|granted| rate * 1e6 >= AT_LIMIT * granted),
-        doubts: doubts(loaded),
-    }
-}
-
-/// What the line seems to have for a queue.
-fn queue(probed: Option<Management>, isolated: Option<bool>, beside: Option<Waits>) -> Queue {
-    let fair = match probed {
-        Some(Management::FairQueuing) => true,
-        Some(Management::SharedFifo | Management::Aqm) => false,
-        Some(Management::Unknown) | None => isolated == Some(true),
-    };
-    match beside {
-        _ if fair => Queue::Fair,
-        Some(waits) if waits.p95 >= FELT => Queue::Long,
-        _ => Queue::Short,
-    }
-}
-
-/// The longest wait but one of all that passed since the load began, in ms: one may be the host's.
-fn deepest(loaded: &Loaded, least: f64) -> Option<f64> {
-    let handshakes: Vec<Sample> = loaded.of(Kind::Tcp, 0.0).copied().collect();
-    let sorted = sorted(&passed(&handshakes));
-    let longest = sorted.len().checked_sub(2)?;
-    Some((sorted[longest] - least).max(0.0))
-}
-
-/// What passed without a loss: a handshake whose first packet is lost takes a second longer (RFC 6298, 2.1) than
-/// those about it, and tells of no queue.
-fn passed(handshakes: &[Sample]) -> Vec<f64> {
-    let about = |at: f64| {
-        let near = handshakes
-            .iter()
-            .filter(|other| (other.at - at).abs() <= NEAR);
-        let near = sorted(&near.map(|other| other.ms).collect::<Vec<_>>());
-        // Half of all may be lost.
-        near[near.len() / 4]
-    };
-    let waited = |it: &&Sample| it.ms < RETRY || it.ms - about(it.at) < 0.7 * RETRY;
-    handshakes.iter().filter(waited).map(|it| it.ms).collect()
-}
-
-fn sorted(times: &[f64]) -> Vec<f64> {
-    let mut sorted = times.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted
-}
-
-fn waits(times: &[f64], least: f64) -> Option<Waits> {
-    let waits: Vec<f64> = times.iter().map(|time| (time - least).max(0.0)).collect();
-    let sorted = sorted(&waits);
-    let at = |part: f64| {
-        sorted.get(((sorted.len() as f64 * part) as usize).min(sorted.len().checked_sub(1)?))
-    };
-    Some(Waits {
-        median: *at(0.5)?,
-        p95: *at(0.95)?,
-    })
-}
-
-/// Whether packets of others pass by those that wait on a line of `mbit` Mbit/s; none where nothing waits.
-fn isolated(beside: Waits, on: Waits, mbit: f64) -> Option<bool> {
-    let little = NOISE + AHEAD * PACKET * 8e-3 / mbit;
-    match beside.median {
-        short if short <= little && on.median > FELT.max(3.0 * little) => Some(true),
-        short if short <= little => None,
-        long if long >= on.median / 2.0 || long >= FELT => Some(false),
-        _ => None,
+        doubts: doubts(loaded, &found),
     }
 }
 
@@ -391,6 +329,7 @@ fn isolated(beside: Waits, on: Waits, mbit: f64) -> Option<bool> {
 mod tests {
     use super::*;
     use crate::course::Course;
+    use crate::direction::Sample;
 
     fn line() -> Measured {
         let idle = Idle {

@@ -3,6 +3,9 @@
 use clap::Args;
 use std::path::PathBuf;
 
+/// What gives each flow a queue of its own. Waits do not tell one from another.
+pub const FAIR: [&str; 3] = ["fq_codel", "cake", "mencius"];
+
 /// What to measure, and what to do with it.
 #[derive(Debug, Args)]
 pub struct MeasureArgs {
@@ -32,6 +35,10 @@ pub struct MeasureArgs {
     /// a star.
     #[arg(long, value_name = "FILE")]
     pub before: Option<PathBuf>,
+    /// What you know to manage the line's queue, as after `tc apply`: where packets do not wait for those of others,
+    /// waits do not tell what does it, and the evenings have each of the three.
+    #[arg(long, value_name = "DISCIPLINE", value_parser = clap::builder::PossibleValuesParser::new(FAIR))]
+    pub queue: Option<String>,
     /// Simulate an evening on the line as it is, and behind a shaper with fq_codel, cake and mencius; and print the
     /// commands that set it up.
     #[arg(long)]

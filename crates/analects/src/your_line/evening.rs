@@ -1,23 +1,23 @@
 //! An evening on a measured line, simulated: as it is, and behind a shaper.
 
-use super::scenario::{behind_shaper, unshaped};
+use super::open::Draw;
+use super::scenario::{Line, behind_shaper, unshaped};
 use crate::cli::{Parallel, Shape};
 use crate::many::{self, counted, pool};
 use crate::{engines, own, run};
 use comfy_table::Cell;
 use command::Refused;
 use command::cells::{empty, right};
-use line::measured::Measured;
 use measure::RunResult;
 use measure::metric::calls::{CALL_RATE, STALL};
 use measure::metric::pages::PLT;
 use measure::metric::transfers::BULK_RATE;
-use scenario::{Document, Shaper};
+use scenario::{Document, ScenarioError, Shaper};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// Evenings for an interval.
-const EVENINGS: u64 = 10;
+/// Evenings for an interval: one more lies between the least and the greatest with the odds of 19 in 21.
+const EVENINGS: u64 = 20;
 /// What a shaper may have, up and down, as `tc apply` sets it.
 const CANDIDATES: [(&str, [&str; 2]); 3] = [
     ("fq_codel", ["fq_codel", "fq_codel"]),
@@ -35,7 +35,7 @@ pub struct Evening {
     with: String,
     /// For how long a call stands still, in s of 110.
     pub stall_s: Option<Figure>,
-    /// The same in each evening: one more lies between the least and the greatest with the odds of nine in eleven.
+    /// The same in each evening: each on one of the lines that the measured one may be.
     stalls_s: Vec<f64>,
     /// A call's rate, in Mbit/s.
     pub call_mbit: Option<Figure>,
@@ -56,27 +56,39 @@ pub struct Figure {
 ///
 /// # Errors
 /// If a simulation is refused.
-pub fn simulated(found: &Measured, shaper: Option<&Shaper>) -> Result<Vec<Evening>, Refused> {
-    let mut evenings = vec![evening("as it is", &unshaped(found)?)?];
+pub fn simulated(line: Line, shaper: Option<&Shaper>) -> Result<Vec<Evening>, Refused> {
+    let mut evenings = vec![evening("as it is", |draw| unshaped(line, draw))?];
     for (shaper, (with, disciplines)) in
         shaper.iter().flat_map(|it| CANDIDATES.map(|one| (it, one)))
     {
-        evenings.push(evening(with, &behind_shaper(found, shaper, disciplines)?)?);
+        evenings.push(evening(with, |draw| {
+            behind_shaper(line, draw, shaper, disciplines)
+        })?);
     }
     Ok(evenings)
 }
 
-fn evening(with: &str, document: &Document) -> Result<Evening, Refused> {
+fn evening(
+    with: &str,
+    document: impl Fn(Draw) -> Result<Document, ScenarioError>,
+) -> Result<Evening, Refused> {
     let chosen = engines::chosen(&engines::virtually("sim", None))?;
-    let shape = Shape {
-        disciplines: Vec::new(),
-        set: Vec::new(),
-        strict: false,
-        without: None,
-        seed: 1,
-        repeat: Some(EVENINGS),
-    };
-    let jobs = run::plan(&shape, &*chosen.engine, document)?;
+    let mut jobs = Vec::new();
+    for seed in 1..=EVENINGS {
+        let shape = Shape {
+            disciplines: Vec::new(),
+            set: Vec::new(),
+            strict: false,
+            without: None,
+            seed,
+            repeat: Some(1),
+        };
+        jobs.extend(run::plan(
+            &shape,
+            &*chosen.engine,
+            &document(Draw::Evening(seed))?,
+        )?);
+    }
     let results = counted(&pool(&Parallel { jobs: None })?, with, |bar| {
         campaign::run(&*chosen.engine, &jobs, None, bar)
     });
@@ -120,7 +132,7 @@ pub fn grade(evenings: &[Evening]) -> String {
     };
     format!(
         "calls: a call on this line {stands}, and has {rate:.1} Mbit/s, in two minutes with pages, a download and an \
-         upload\n       (simulated: {EVENINGS} evenings on the line as it was measured, calls of up to 4 Mbit/s each \
+         upload\n       (simulated: {EVENINGS} evenings on lines that the measured one may be, calls of up to 4 Mbit/s each \
          way)\n"
     )
 }
@@ -169,15 +181,16 @@ pub fn commands(shaper: &Shaper, file: Option<&Path>) -> String {
     let (said, again) = match file.map(word) {
         Some(file) => (
             format!("--from {file}"),
-            format!(", with --before {file} for both beside each other"),
+            format!(" --before {file}` for both beside each other"),
         ),
-        None => (rates.clone(), String::new()),
+        None => (rates.clone(), "`".to_owned()),
     };
     format!(
         "\nThe shaper's rates are {rates}. With mencius, where LINE is the device towards the line and HOME that of your \
          computers:\n  a Linux router:                sudo analects tc apply --dev LINE {said} --confirm 5m\n  one that \
          takes no module:     sudo analects gateway --in HOME --out LINE {said}\n  this computer's web traffic:   sudo \
-         analects pace --down {}\nEach takes --dry-run. With --confirm, `yes` and Enter let it stay. Then measure again{again}.\n",
+         analects pace --down {}\nEach takes --dry-run. With --confirm, `yes` and Enter let it stay. Then measure again, \
+         with `--queue mencius{again}: waits do not say what keeps them short.\n",
         shaper.down.rate
     )
 }

@@ -44,9 +44,16 @@ fn a_line_becomes_a_scenario_and_a_comparison() {
         &pin,
         "--metered",
         "--compare",
+        "--queue",
+        "cake",
         "-o",
         "my-line.toml",
     ]);
+    let written = std::fs::read_to_string(folder.0.join("my-line.toml")).unwrap();
+    assert!(
+        written.contains("# cake was said to be its queue (--queue), and not found."),
+        "{written}"
+    );
     let (out, said) = (text(&measured.stdout), text(&measured.stderr));
     assert!(measured.status.success(), "{out}{said}");
     for part in [
@@ -55,6 +62,7 @@ fn a_line_becomes_a_scenario_and_a_comparison() {
         "a shaper with",
         "sudo analects tc apply --dev LINE --from my-line.toml --confirm 5m",
         "sudo analects gateway --in HOME --out LINE --from my-line.toml",
+        "with `--queue mencius --before my-line.toml` for both beside each other",
         "the line as a scenario: my-line.toml",
     ] {
         assert!(out.contains(part), "{part}: {out}");
@@ -134,6 +142,11 @@ fn what_cannot_be_measured_is_said() {
             &["measure"][..],
             2,
             "no server is named, and none is contacted unasked",
+        ),
+        (
+            &["measure", "h", "--queue", "pfifo"],
+            2,
+            "possible values: fq_codel, cake, mencius",
         ),
         (&["measure", "h:0"], 2, "h:0: expected HOST or HOST:PORT"),
         (&["measure", "ftp://h"], 2, "ftp://h: expected https://"),
