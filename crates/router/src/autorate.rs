@@ -3,15 +3,16 @@
 mod eyes;
 mod follow;
 mod headers;
-mod limits;
+pub mod limits;
 mod observe;
 mod standing;
 mod view;
 
 use crate::cli::{AutorateArgs, Favoured};
-use crate::tc;
+use crate::on_host::device;
 use autorate::{Controller, Decision, Registry, Way, Ways};
 use command::Refused;
+pub use follow::as_applied;
 use netcfg::Rates;
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::json;
@@ -24,10 +25,10 @@ const BEAT: Duration = Duration::from_millis(5);
 
 /// Follows a line, or only looks at it, until a signal comes.
 pub fn run(args: &AutorateArgs) -> Result<(), Refused> {
-    let device = tc::device(&args.dev)?;
+    let device = device("--dev", &args.dev)?;
     match args.observe {
         true => observe::observe(args, &device),
-        false => follow::follow(args, &device),
+        false => follow::by_hand(args, &device),
     }
 }
 
@@ -41,6 +42,13 @@ fn instant(at: Duration) -> Instant {
     Instant::ZERO + units::Duration::from_nanos(nanos)
 }
 
+/// The controller that spares what is favoured.
+pub fn controller(favour: Favoured) -> Choice {
+    let mut choice = Choice::plain("drain");
+    choice.settings = vec![("favour".to_owned(), favour.word().to_owned())];
+    choice
+}
+
 /// A controller that is told what passes.
 struct Pilot {
     controller: Box<dyn Controller>,
@@ -49,16 +57,14 @@ struct Pilot {
 }
 
 impl Pilot {
-    /// One that spares what is favoured, and begins with the rates `first`.
-    fn new(favour: Favoured, first: Rates) -> Result<Self, Refused> {
-        let mut choice = Choice::plain("drain");
-        let favour = ("favour".to_owned(), favour.word().to_owned());
+    /// One that begins with the rates `first`.
+    fn new(mut controller: Choice, first: Rates) -> Result<Self, Refused> {
         let starts = [("start_down", first.down), ("start_up", first.up)];
         let starts = starts
             .into_iter()
             .filter_map(|(key, rate)| Some((key.to_owned(), netcfg::tc::rate(rate?.get()))));
-        choice.settings = starts.chain([favour]).collect();
-        let controller = Registry::builtin().build(&choice);
+        controller.settings.extend(starts);
+        let controller = Registry::builtin().build(&controller);
         let controller = controller.map_err(|refusal| Refused::because(refusal, "report this"))?;
         Ok(Pilot {
             controller,

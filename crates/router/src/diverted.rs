@@ -4,6 +4,7 @@
 mod keeper;
 
 use crate::control::Control;
+use crate::on_host::host;
 use crate::privileges;
 use command::Refused;
 use command::print;
@@ -11,7 +12,7 @@ use core::ops::ControlFlow;
 use keeper::Keeper;
 use live::{Gate, Gates};
 use netcfg::divert::{self, Diversion, Diverting, Sole};
-use netcfg::{Device, Host, Runner, Store};
+use netcfg::{Host, Runner, Store};
 use std::path::Path;
 use units::param::Settings;
 use units::{Choice, Refusal};
@@ -52,13 +53,7 @@ pub struct Served {
 /// Diverts packets and serves them until a signal comes; then all is as before.
 pub fn serve(state: &Path, diversion: &Diversion, service: &mut dyn Service) -> Result<Served> {
     let purpose = diversion.purpose();
-    let failed = |error: std::io::Error| {
-        Refused::failed(
-            &format!("signals cannot be caught: {error}"),
-            "nothing was changed",
-        )
-    };
-    let mut host = Host::catching_signals().map_err(failed)?;
+    let mut host = host(false)?;
     let open = |host: &Host| Store::open(state, PATIENCE, host);
     let store = open(&host)?;
     let _sole = Sole::claim(&store, purpose)?;
@@ -140,12 +135,6 @@ pub fn choice(option: &str, text: &str) -> Result<Choice> {
     let help = "`analects list disciplines` lists the disciplines";
     text.parse::<Choice>()
         .map_err(|refusal| Refused::because(refusal.within(option), help))
-}
-
-/// The device that an option names.
-pub fn device(option: &str, text: &str) -> Result<Device> {
-    text.parse()
-        .map_err(|error| Refused::new(&format!("{option}: {error}"), "`ip link` lists the devices"))
 }
 
 /// A setting as an option or a line has it.

@@ -4,9 +4,10 @@ mod counters;
 
 use crate::cli::{ChangeArgs, GatewayArgs, Running, SHAPED};
 use crate::control;
-use crate::diverted::{self, Service, choice, device, setting};
+use crate::diverted::{self, Service, choice, setting};
 #[cfg(feature = "measure")]
 use crate::my_line::MyLine;
+use crate::on_host::device;
 use crate::privileges;
 use crate::tc;
 use command::Refused;

@@ -14,6 +14,7 @@ mod doctor;
 mod gateway;
 #[cfg(feature = "measure")]
 mod my_line;
+mod on_host;
 mod pace;
 mod privileges;
 mod probe;
