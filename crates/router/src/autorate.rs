@@ -1,9 +1,11 @@
 //! `analects autorate`: the rates that a line's shaper should have, by what passes.
 
+pub mod auto;
 mod eyes;
 mod follow;
+mod forwarded;
 mod headers;
-pub mod limits;
+mod limits;
 mod observe;
 mod standing;
 mod view;
@@ -13,7 +15,8 @@ use crate::on_host::device;
 use autorate::{Controller, Decision, Registry, Way, Ways};
 use command::Refused;
 pub use follow::as_applied;
-use netcfg::Rates;
+pub use forwarded::Forwarded;
+use netcfg::{Rates, ShapedRate};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::json;
 use std::time::Duration;
@@ -85,6 +88,18 @@ impl Pilot {
         self.last = at.max(self.last);
         Ok((at, self.controller.decide(instant(self.last))))
     }
+}
+
+/// A change of a rate, after that time.
+fn changed(
+    passed: Duration,
+    device: &netcfg::Device,
+    way: Way,
+    [from, to]: [ShapedRate; 2],
+    Decision { why, told, .. }: &Decision,
+) -> String {
+    let seconds = passed.as_secs_f64();
+    format!("{seconds:.1} s: {device} {way}: {from} -> {to}, {why} (by {told})")
 }
 
 /// A decision as a JSON object. `rate` is what it comes to.

@@ -15,12 +15,15 @@ use netcfg::divert::{self, Diversion, Diverting, Sole};
 use netcfg::{Host, Runner, Store};
 use std::path::Path;
 use units::param::Settings;
-use units::{Choice, Refusal};
+use units::{Choice, Duration, Refusal};
 
 type Result<T> = core::result::Result<T, Refused>;
 
 /// How long another process may change this host's network meanwhile.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(20);
+
+/// A signal waits no longer than this.
+pub const LOOK: Duration = Duration::from_millis(100);
 
 /// What it says once the rules are there.
 pub const SERVES: &str = "packets pass through this process now";
@@ -29,6 +32,19 @@ pub const SERVES: &str = "packets pass through this process now";
 pub trait Service {
     /// The gates, in the order that the rest expects.
     fn gates(&self) -> Result<Vec<Gate>>;
+
+    /// How often [`Self::beat`] is due, at least as often as looks are.
+    fn every(&self) -> Duration {
+        LOOK
+    }
+
+    /// What is due more often than a look.
+    ///
+    /// # Errors
+    /// If that fails; it ends then.
+    fn beat(&mut self, _gates: &mut Gates) -> Result<()> {
+        Ok(())
+    }
 
     /// Looks at how it stands, and may change it, ten times a second; other programs took the rules away
     /// `restored` times.
@@ -74,10 +90,19 @@ pub fn serve(state: &Path, diversion: &Diversion, service: &mut dyn Service) -> 
     let kept = diverting.kept(&mut Host::default());
     let keeper = kept.map(|kept| Keeper::begin(kept, state.to_owned()));
     eprintln!("{SERVES}");
-    let mut restored = 0;
+    let every = service.every();
+    let (mut restored, mut due, mut failed) = (0, 0.0, Ok(()));
     let served = match &keeper {
         Ok(keeper) => left.and_then(|()| {
             let each = &mut |gates: &mut Gates| {
+                failed = service.beat(gates);
+                if failed.is_err() {
+                    return ControlFlow::Break(());
+                }
+                if gates.seconds() < due {
+                    return ControlFlow::Continue(());
+                }
+                due = gates.seconds() + LOOK.as_secs_f64();
                 restored = keeper.restored();
                 control.answer(&mut |settings| service.change(gates, settings));
                 service.look(gates, restored);
@@ -86,7 +111,7 @@ pub fn serve(state: &Path, diversion: &Diversion, service: &mut dyn Service) -> 
                     false => ControlFlow::Continue(()),
                 }
             };
-            gates.serve(each).map_err(broke)
+            gates.serve(every, each).map_err(broke)
         }),
         Err(_) => left,
     };
@@ -96,6 +121,7 @@ pub fn serve(state: &Path, diversion: &Diversion, service: &mut dyn Service) -> 
     let undone = open(host).and_then(|store| divert::restore(host, &store, purpose));
     gates.release();
     served?;
+    failed?;
     kept?;
     undone?;
     Ok(Served { gates, restored })

@@ -1,6 +1,5 @@
 //! `analects tc`: a shaper with a discipline on a device of this host, and back.
 
-mod auto;
 mod confirm;
 mod counters;
 mod flows;
@@ -8,19 +7,20 @@ mod followers;
 mod keep;
 mod show;
 
-use crate::autorate::as_applied;
+use crate::autorate::auto::Auto;
+use crate::autorate::{as_applied, controller};
 use crate::cli::{SHAPED, TRIAL, TcApply, TcClear, TcCommand};
 #[cfg(feature = "measure")]
 use crate::my_line::MyLine;
 use crate::on_host::{device, host};
 use crate::watch::{self, Rules};
-use auto::Auto;
 use command::Refused;
 use command::print;
 use core::fmt::Display;
 use core::ops::ControlFlow;
 use netcfg::{
-    Claim, Device, Discipline, Flowtable, Host, Overhead, Settings, ShapedRate, Store, Threshold,
+    Claim, Device, Discipline, Flowtable, Follow, Host, Overhead, Settings, ShapedRate, Store,
+    Threshold,
 };
 use std::path::Path;
 use units::{Bytes, Choice, Duration, Rate, Refusal};
@@ -39,14 +39,22 @@ pub fn tc(command: &TcCommand) -> Result<()> {
 
 fn apply(args: &TcApply) -> Result<()> {
     let mut args = args.clone();
-    let auto = Auto::take(&mut args)?;
+    let auto = Auto::take(&mut args.down, &mut args.up)?;
+    if args.watch && auto.is_any() {
+        let message = "--watch follows the sizes of flows, not a rate that finds itself as well";
+        return Err(Refused::new(message, "name a rate, or leave --watch out"));
+    }
     #[cfg(feature = "measure")]
     let mut args = filled(&args)?;
-    let follow = auto.begin(&mut args)?;
+    auto.begin(&mut args.down, &mut args.up)?;
     let args = &args;
     let device = device("--dev", &args.dev)?;
     let mut settings = Settings {
-        follow,
+        follow: auto.is_any().then(|| Follow {
+            controller: controller(args.favour).to_string(),
+            down: auto.limits.down,
+            up: auto.limits.up,
+        }),
         ..settings(args)?
     };
     let rules = rules(args)?;

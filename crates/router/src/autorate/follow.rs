@@ -3,7 +3,7 @@
 use super::limits::limits;
 use super::standing::Standing;
 use super::view::View;
-use super::{BEAT, Pilot, controller, now, object};
+use super::{BEAT, Pilot, changed, controller, now, object};
 use crate::cli::AutorateArgs;
 use crate::on_host::host;
 use autorate::{Decision, Way, Ways};
@@ -142,7 +142,7 @@ struct Follower {
     pilot: Pilot,
     view: View,
     /// Of the directions that are followed.
-    standing: Ways<Option<(Limits, Standing)>>,
+    standing: Ways<Option<Standing>>,
     json: bool,
     began: Duration,
     /// What tells of other programs' changes, whether it did, and when the set-up was last looked at.
@@ -156,7 +156,11 @@ impl Follower {
         let (at, rates) = (now(), followed.rates());
         let standing = |way| {
             let rate = rates.of(direction(way))?;
-            Some((how.limits[way]?, Standing { rate, since: at }))
+            Some(Standing {
+                rate,
+                since: at,
+                limits: how.limits[way]?,
+            })
         };
         Ok(Follower {
             device: followed.device().clone(),
@@ -215,22 +219,17 @@ impl Follower {
         way: Way,
         decision: &Decision,
     ) -> Result<(), Refused> {
-        let Some((limits, standing)) = self.standing[way] else {
+        let Some(standing) = self.standing[way] else {
             return Ok(());
         };
-        let wanted = limits.hold(decision.rate);
-        if !standing.yields(at, wanted, decision.told) {
+        let Some(next) = standing.next(at, decision) else {
             return Ok(());
-        }
-        followed.change(host, direction(way), wanted)?;
+        };
+        followed.change(host, direction(way), next.rate)?;
         // What it tells of now is this change.
         self.hears();
-        let now = Standing {
-            rate: wanted,
-            since: at,
-        };
-        self.standing[way] = Some((limits, now));
-        self.say(at, way, decision, standing.rate, wanted)
+        self.standing[way] = Some(next);
+        self.say(at, way, decision, standing.rate, next.rate)
     }
 
     fn say(
@@ -247,10 +246,10 @@ impl Follower {
             line["from_bps"] = u64::from(from).into();
             return print(&format!("{line}\n"));
         }
-        let seconds = at.saturating_sub(self.began).as_secs_f64();
-        let Decision { why, told, .. } = decision;
+        let passed = at.saturating_sub(self.began);
         print(&format!(
-            "{seconds:.1} s: {device} {way}: {from} -> {to}, {why} (by {told})\n"
+            "{}\n",
+            changed(passed, device, way, [from, to], decision)
         ))
     }
 }
