@@ -197,6 +197,19 @@ gone "another program's rate"
 tr -d '\n' <"$work/err" | grep -q 'the rate of ifb-v0 is 7mbit, not 50mbit' || wrong "no word of the rate"
 tc_ clear --dev v0
 
+# Another program that sets rates: named, and nothing is changed beside it.
+echo 'sleep 100' >"$work/cake-autorate.sh"
+sh "$work/cake-autorate.sh" &
+other=$!
+sleep 0.2
+if "$analects" tc apply --dev v0 -d cake --up 2mbit.. --state "$work/state" >"$work/out" 2>"$work/refused"; then
+    wrong "shapes beside cake-autorate"
+fi
+tr -d '\n' <"$work/refused" | grep -q "cake-autorate (process $other) sets rates" || wrong "no word of cake-autorate"
+if tc qdisc show dev v0 | grep -q cake; then wrong "beside cake-autorate a queue was set up"; fi
+kill $other
+ok "a running cake-autorate is named before anything is changed"
+
 # One command: from the least that was named on, and back to it.
 first="5000000 2000000 "
 line 24 3

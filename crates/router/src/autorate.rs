@@ -12,6 +12,7 @@ mod view;
 
 use crate::cli::{AutorateArgs, Favoured};
 use crate::on_host::device;
+use crate::others;
 use autorate::{Controller, Decision, Registry, Way, Ways};
 use command::Refused;
 pub use follow::as_applied;
@@ -28,7 +29,10 @@ const BEAT: Duration = Duration::from_millis(5);
 
 /// Follows a line, or only looks at it, until a signal comes.
 pub fn run(args: &AutorateArgs) -> Result<(), Refused> {
-    let device = device("--dev", &args.dev)?;
+    if let Some(file) = &args.from_cake_autorate {
+        return others::migrate(file);
+    }
+    let device = device("--dev", args.dev.as_deref().unwrap_or_default())?;
     match args.observe {
         true => observe::observe(args, &device),
         false => follow::by_hand(args, &device),

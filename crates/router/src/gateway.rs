@@ -10,6 +10,7 @@ use crate::diverted::{self, LOOK, Service, choice, setting};
 #[cfg(feature = "measure")]
 use crate::my_line::MyLine;
 use crate::on_host::device;
+use crate::others;
 use crate::privileges;
 use crate::tc;
 use autorate::Way;
@@ -59,6 +60,7 @@ pub fn run(args: &GatewayArgs) -> Result<()> {
         device("--in", &args.inside)?,
         device("--out", &args.outside)?,
     ];
+    others::look(&[&devices[0], &devices[1]], true)?;
     for table in Flowtable::all(&mut Host::default()) {
         if let Some(device) = devices.iter().find(|device| table.takes(device)) {
             eprintln!("{}", tc::passed_by(&table, "this gateway", device));

@@ -15,6 +15,7 @@ mod gateway;
 #[cfg(feature = "measure")]
 mod my_line;
 mod on_host;
+mod others;
 mod pace;
 mod privileges;
 mod probe;

@@ -13,6 +13,7 @@ use crate::cli::{SHAPED, TRIAL, TcApply, TcClear, TcCommand};
 #[cfg(feature = "measure")]
 use crate::my_line::MyLine;
 use crate::on_host::{device, host};
+use crate::others;
 use crate::watch::{self, Rules};
 use command::Refused;
 use command::print;
@@ -59,6 +60,11 @@ fn apply(args: &TcApply) -> Result<()> {
     };
     let rules = rules(args)?;
     let trial = trial(args)?.filter(|_| !args.dry_run);
+    // What shapes it already is named before anything is changed.
+    others::look(
+        &[&device, &device.shaped_ingress()],
+        args.replace || args.dry_run,
+    )?;
     let mut host = host(args.dry_run)?;
     let stays = settings.follow.is_some() && !args.no_follow && !args.dry_run;
     // Before anything is changed: where another process follows the line, that is told.

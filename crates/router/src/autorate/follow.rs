@@ -6,6 +6,7 @@ use super::view::View;
 use super::{BEAT, Pilot, changed, controller, now, object};
 use crate::cli::AutorateArgs;
 use crate::on_host::host;
+use crate::others;
 use autorate::{Decision, Way, Ways};
 use command::{Refused, print};
 use netcfg::{Changes, Claim, Device, Direction, Followed, Host, Limits, Runner, ShapedRate};
@@ -40,6 +41,7 @@ pub fn by_hand(args: &AutorateArgs, device: &Device) -> Result<(), Refused> {
     if args.dry_run {
         return how.announce(&looked, true);
     }
+    others::look(&[device, &device.shaped_ingress()], false)?;
     let claim = Claim::of(&args.state, device)?;
     let followed = Followed::of(&mut host, &args.state, device, Some(claim))?;
     how.follow(&mut host, followed)
