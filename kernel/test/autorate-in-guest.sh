@@ -285,6 +285,20 @@ for jump in 86400 -86400; do
     between "down after a jump of $jump s" "$(shaped cake | cut -d' ' -f1)" 5000001 36000000
 done
 date -s "@$now" >/dev/null
+# A machine that sleeps: all programs stand still, and the network with them; and this one alone while packets pass.
+if echo freezer >/sys/power/pm_test && echo freeze >/sys/power/state; then
+    download
+    between "down after the machine slept" "$(shaped cake | cut -d' ' -f1)" 5000001 36000000
+else
+    echo "autorate: this kernel cannot be put to sleep"
+fi
+kill -STOP $follower
+for _ in 1 2 3; do download; done
+kill -CONT $follower
+download
+download
+kill -0 $follower || wrong "standing still ends it"
+between "down after it stood still" "$(shaped cake | cut -d' ' -f1)" 5000001 36000000
 stood=$(shaped cake)
 ip link add other type dummy
 ip link set other up
@@ -300,7 +314,7 @@ download
 between "down after the route came back, of 8 Mbit/s" "$(shaped cake | cut -d' ' -f1)" 5000000 11000000
 ended TERM
 tc_ clear --dev v0
-ok "clocks that jump and routes that change end nothing"
+ok "clocks that jump, sleep, and routes that change end nothing"
 
 tc_ apply --dev v0 --up 20mbit --down 50mbit -d cake
 begin
