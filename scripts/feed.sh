@@ -37,6 +37,8 @@ Architecture: $2
 Installed-Size: $(du -sb "$1" | cut -f 1)
 Description: $about
 CONTROL
+    # Its owner's changes outlive an update.
+    echo /etc/config/analects >"$work/control/conffiles"
     packed "$work/control" >"$work/ipk/control.tar.gz"
     packed "$1" >"$work/ipk/data.tar.gz"
     echo 2.0 >"$work/ipk/debian-binary"
@@ -61,6 +63,8 @@ cp "$keys/apk.pem" "$out/keys/analects.pem"
 while read -r processor architectures; do
     files=$work/$processor
     install -D -m 755 "$target/programs/$processor/analects-router" "$files/usr/bin/analects-router"
+    install -D -m 755 packaging/openwrt/analects-router/analects.init "$files/etc/init.d/analects"
+    install -D -m 644 packaging/openwrt/analects-router/analects.config "$files/etc/config/analects"
     for architecture in $architectures; do
         folder=$out/$architecture
         mkdir "$folder"

@@ -334,6 +334,8 @@ wrong --in lan --out nothing
 grep -q 'no device nothing' "$work/err" || fail "a device that is not there"
 wrong --in lan --out wan --down fast
 grep -q -- '--down' "$work/err" || fail "a rate that is none"
+wrong --in lan --out wan --down auto
+grep -q -- '--down: nothing says which rate' "$work/err" || fail "a rate that finds itself from none on"
 wrong --in lan --out wan -d mencius,low=x
 grep -q 'low' "$work/err" || fail "a setting that is none"
 wrong --in lan --out wan --json "$work/none/json"
@@ -343,5 +345,35 @@ cmp "$work/before" "$work/after" || fail "a refused one changed the rules"
 wrong --in lan --out lo
 grep -q "forwarded by lo" "$work/err" || fail "the loopback device"
 passed "wrong arguments change nothing"
+
+# Rates that find themselves: the home behind a line of a FIFO at each end, whose rate falls to a quarter and comes back.
+if [ -w /dev/net/tun ]; then
+    printf '0 40\n10 10\n20 40\n60 40\n' >"$work/steps.txt"
+    cat >"$work/line.toml" <<L
+[link]
+trace = "$work/steps.txt"
+rtt = "40ms"
+buffer = "400p"
+discipline = "pfifo"
+
+[link.up]
+rate = "10mbit"
+buffer = "200p"
+discipline = "pfifo"
+L
+    serve="ip link set dev analects0 gso_max_segs 1 && exec python3 '$PWD/scripts/pace/server.py'"
+    "$analects" link "$work/line.toml" --json "$work/line.json" --far "$serve" --far-ready 8080 -- \
+        python3 scripts/gateway/line.py "$analects" "$work" >"$work/out" 2>"$work/err" || fail "a line that steps"
+    # What a line shows whose own packets were late, since this host is busy, is not of the gateway; but it shows it.
+    if ! grep -q '^wrong ' "$work/out"; then
+        passed "rates that find themselves fall below a line that falls, and rise with it: $(grep 'until' "$work/out")"
+    elif grep -q '"believed": false' "$work/line.json"; then
+        echo "test-gateway: SKIPPED, a line that steps: $(sed -n 's/^ *"doubt": //p' "$work/line.json")" >&2
+    else
+        fail "$(grep '^wrong ' "$work/out")"
+    fi
+else
+    echo "test-gateway: SKIPPED, a line that steps: /dev/net/tun cannot be used" >&2
+fi
 
 echo "test-gateway: $tests passed, 0 failed"

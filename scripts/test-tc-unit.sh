@@ -66,6 +66,13 @@ if [ "${1:-}" != --inside ]; then
     trap 'rm -rf "$work"' EXIT
     verify
     enabled
+    sh packaging/openwrt/sqm/test/run.sh >"$work/out" 2>&1 || fail "the scripts for sqm"
+    for shell in sh "busybox ash"; do
+        command -v ${shell% *} >/dev/null || continue
+        SHELL_OF_ROUTER=$shell sh packaging/openwrt/analects-router/test/run.sh >"$work/out" 2>&1 ||
+            fail "the service of OpenWrt, by $shell"
+    done
+    passed "OpenWrt's service starts, stops and clears the lines of its configuration, and sqm gets its commands"
     PATH=$PATH:/usr/sbin:/sbin
     for program in tc ip unshare; do
         command -v $program >/dev/null || {

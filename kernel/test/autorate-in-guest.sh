@@ -11,7 +11,7 @@ count=0
 
 wrong() {
     echo "autorate: FAIL: $*"
-    tail -n 20 "$work/out" "$work/err" "$work/said" 2>/dev/null || true
+    tail -n 20 "$work/out" "$work/told" "$work/err" "$work/said" 2>/dev/null || true
     exit 1
 }
 ok() {
@@ -19,19 +19,42 @@ ok() {
     echo "ok $count - $*"
 }
 tc_() {
-    "$analects" tc "$@" --state "$work/state" >"$work/out" 2>"$work/err" || wrong "tc $*"
+    "$analects" tc "$@" --state "$work/state" >"$work/out" 2>"$work/told" || wrong "tc $*"
 }
-# begin ARGUMENTS...: autorate, once it looks.
-begin() {
-    "$analects" autorate --dev v0 --state "$work/state" "$@" >"$work/said" 2>"$work/err" &
-    follower=$!
+# begins [COUNT]: waits until the process $follower looks, for that time.
+begins() {
     tries=0
-    until grep -q 'v0 up: .* at first' "$work/err"; do
+    until [ "$(grep -c 'v0 up: .* at first' "$work/err")" -ge "${1:-1}" ]; do
         tries=$((tries + 1))
         if [ $tries -gt 100 ] || ! kill -0 $follower; then wrong "it does not begin"; fi
         sleep 0.1
     done
     sleep 0.5
+}
+# begin ARGUMENTS...: autorate, once it looks.
+begin() {
+    "$analects" autorate --dev v0 --state "$work/state" "$@" >"$work/said" 2>"$work/err" &
+    follower=$!
+    begins
+}
+# keep: what looks after the set-up and follows its line, once it does.
+keep() {
+    "$analects" tc keep --dev v0 --state "$work/state" >"$work/said" 2>"$work/err" &
+    follower=$!
+    begins
+}
+# auto: `tc apply` with rates that find themselves, once it follows.
+auto() {
+    "$analects" tc apply --dev v0 -d cake --up 2mbit..20mbit --down 5mbit..50mbit --state "$work/state" >"$work/said" \
+        2>"$work/err" &
+    follower=$!
+    begins
+}
+# ended SIGNAL: by it, without a failure, and with the rates that were applied.
+ended() {
+    kill "-$1" $follower
+    wait $follower || wrong "SIG$1: it failed"
+    [ "$(shaped cake)" = "$first" ] || wrong "SIG$1: $(shaped cake), not $first"
 }
 # refused PART ARGUMENTS...: autorate ends by itself, and says so.
 refused() {
@@ -57,7 +80,7 @@ shaped() {
 }
 # last WAY: the rate that was said last.
 last() { sed -n 's/.*"rate_bps":\([0-9]*\).*"way":"'"$1"'".*/\1/p' "$work/said" | tail -n 1; }
-# between WHAT VALUE LEAST MOST
+# between WHAT VALUE LEAST MOST: a rate that grows stands above what the line carries until a queue shows it.
 between() {
     if [ "${2:-0}" -lt "$3" ] || [ "$2" -gt "$4" ]; then wrong "$1: $2, and not from $3 to $4"; fi
     echo "$1: $2"
@@ -80,20 +103,24 @@ gone() {
 
 modprobe ifb numifbs=0
 for name in modem server; do ip netns add $name; done
-ip link add v0 type veth peer name m0 netns modem
+# come: the device, and a modem behind it that has packets as long as a line has them.
+come() {
+    ip link add v0 type veth peer name m0 netns modem
+    ip addr add 192.0.2.1/24 dev v0
+    ip -n modem addr add 192.0.2.2/24 dev m0
+    ip link set v0 up
+    ip -n modem link set m0 up
+    ip route add 198.51.100.0/24 via 192.0.2.2
+    ethtool -K v0 tso off gso off gro off >/dev/null
+}
+come
 ip -n modem link add m1 type veth peer name s0 netns server
-ip addr add 192.0.2.1/24 dev v0
-ip link set v0 up
-ip route add 198.51.100.0/24 via 192.0.2.2
-ip -n modem addr add 192.0.2.2/24 dev m0
 ip -n modem addr add 198.51.100.1/24 dev m1
-for device in m0 m1; do ip -n modem link set $device up; done
+ip -n modem link set m1 up
 ip netns exec modem sh -c 'echo 1 >/proc/sys/net/ipv4/ip_forward'
 ip -n server addr add 198.51.100.2/24 dev s0
 ip -n server link set s0 up
 ip -n server route add default via 198.51.100.1
-# Packets as long as a line has them.
-ethtool -K v0 tso off gso off gro off >/dev/null
 ip netns exec server ethtool -K s0 tso off gso off gro off >/dev/null
 line 8 3
 mkdir "$work/served"
@@ -115,7 +142,7 @@ for discipline in cake fq_codel; do
     "$analects" tc keep --dev v0 --state "$work/state" >/dev/null 2>"$work/kept" &
     keeper=$!
     begin --json
-    refused 'another .analects autorate' --dev v0
+    refused "another analects follows v0 already: process $follower, .*autorate --dev v0" --dev v0
     download
     upload
     between "$discipline, down, of 8 Mbit/s" "$(last down)" 5000000 11000000
@@ -127,7 +154,7 @@ for discipline in cake fq_codel; do
     download
     download
     download
-    between "$discipline, down, of 24 Mbit/s" "$(last down)" $((low * 5 / 4)) 30000000
+    between "$discipline, down, of 24 Mbit/s" "$(last down)" $((low * 5 / 4)) 36000000
     "$analects" tc show --state "$work/state" >"$work/out" || wrong "tc show"
     grep -q 'by .analects autorate. it sends at .*, receives at ' "$work/out" || wrong "tc show does not say it"
     kill -TERM $follower
@@ -168,6 +195,127 @@ begin
 tc qdisc change dev ifb-v0 root cake bandwidth 7mbit
 gone "another program's rate"
 tr -d '\n' <"$work/err" | grep -q 'the rate of ifb-v0 is 7mbit, not 50mbit' || wrong "no word of the rate"
+tc_ clear --dev v0
+
+# Another program that sets rates: named, and nothing is changed beside it.
+echo 'sleep 100' >"$work/cake-autorate.sh"
+sh "$work/cake-autorate.sh" &
+other=$!
+sleep 0.2
+if "$analects" tc apply --dev v0 -d cake --up 2mbit.. --state "$work/state" >"$work/out" 2>"$work/refused"; then
+    wrong "shapes beside cake-autorate"
+fi
+tr -d '\n' <"$work/refused" | grep -q "cake-autorate (process $other) sets rates" || wrong "no word of cake-autorate"
+if tc qdisc show dev v0 | grep -q cake; then wrong "beside cake-autorate a queue was set up"; fi
+kill $other
+ok "a running cake-autorate is named before anything is changed"
+
+# One command: from the least that was named on, and back to it.
+first="5000000 2000000 "
+line 24 3
+auto
+[ "$(shaped cake)" = "$first" ] || wrong "at first $(shaped cake)"
+if "$analects" tc apply --dev v0 -d cake --up auto --down 5mbit.. --state "$work/state" >"$work/out" 2>"$work/refused"; then
+    wrong "took a rate without a first one"
+fi
+grep -q -e '--up: nothing says' "$work/refused" || wrong "no word of the first rate"
+if "$analects" tc apply --dev v0 -d cake --up 1mbit.. --state "$work/state" >"$work/out" 2>"$work/refused"; then
+    wrong "two of them"
+fi
+tr -d '\n' <"$work/refused" | grep -q "process $follower, .*tc apply --dev v0" || wrong "no name of the first"
+[ "$(shaped cake)" = "$first" ] || wrong "a refused one changed $(shaped cake)"
+for _ in 1 2 3; do download; done
+between "tc apply, down, of 24 Mbit/s" "$(shaped cake | cut -d' ' -f1)" 7000000 36000000
+tc_ show
+grep -q 'followed as the line carries: sends from 2mbit to 20mbit, receives from 5mbit to 50mbit' "$work/out" ||
+    wrong "tc show does not say what was asked for"
+grep -q 'it sends at .*, receives at .* now' "$work/out" || wrong "tc show does not say what stands"
+ended INT
+tc_ show
+grep -q 'as it was applied' "$work/out" || wrong "the set-up does not stay"
+tc_ clear --dev v0
+if "$analects" tc apply --dev v0 -d cake --up 2mbit.. --confirm 5s --state "$work/state" </dev/null >"$work/out" \
+    2>"$work/refused"; then wrong "a trial that nobody confirmed stays"; fi
+grep -q 'is undone' "$work/refused" || wrong "no word of what was undone"
+if tc qdisc show dev v0 | grep -q cake; then wrong "a trial that nobody confirmed left its queue"; fi
+ok "tc apply follows from the least rate on, refuses a second one by its name, and is undone unless confirmed"
+
+# The service's way: set up without staying, and looked after by what follows too.
+tc_ apply --dev v0 -d cake --up 2mbit..20mbit --down 5mbit..50mbit --no-follow
+[ "$(shaped cake)" = "$first" ] || wrong "at first $(shaped cake)"
+keep
+refused "process $follower, .*tc keep --dev v0" --dev v0
+download
+between "tc keep, down, of 24 Mbit/s" "$(shaped cake | cut -d' ' -f1)" 5000001 36000000
+tc qdisc del dev v0 root
+begins 2
+download
+[ "$(grep -c 'is not followed: ' "$work/err")" = 1 ] || wrong "it is not said once why it is followed anew"
+ip link del v0
+sleep 3
+come
+ip netns exec modem tc qdisc replace dev m0 root netem delay 20ms rate 24mbit limit 300
+begins 3
+download
+download
+between "tc keep, down, of a device that came back" "$(shaped cake | cut -d' ' -f1)" 5000001 36000000
+tc_ apply --dev v0 -d cake --up 2mbit --down 5mbit
+sleep 3
+download
+[ "$(shaped cake)" = "$first" ] || wrong "it follows what is fixed by now: $(shaped cake)"
+tc_ apply --dev v0 -d cake --up 2mbit..20mbit --down 5mbit..50mbit --no-follow
+begins 4
+download
+kill -KILL $follower
+! wait $follower 2>/dev/null || wrong "SIGKILL: success"
+[ "$(shaped cake)" != "$first" ] || wrong "nothing was changed"
+keep
+ended TERM
+ok "tc keep follows it: after another program, a device that comes back, another tc apply, and kill -9"
+
+# A clock that jumps, both ways, and a default route that goes elsewhere for a while.
+auto
+download
+now=$(date +%s)
+for jump in 86400 -86400; do
+    date -s "@$((now + jump))" >/dev/null
+    download
+    download
+    kill -0 $follower || wrong "a clock that jumps by $jump s ends it"
+    between "down after a jump of $jump s" "$(shaped cake | cut -d' ' -f1)" 5000001 36000000
+done
+date -s "@$now" >/dev/null
+# A machine that sleeps: all programs stand still, and the network with them; and this one alone while packets pass.
+if echo freezer >/sys/power/pm_test && echo freeze >/sys/power/state; then
+    download
+    between "down after the machine slept" "$(shaped cake | cut -d' ' -f1)" 5000001 36000000
+else
+    echo "autorate: this kernel cannot be put to sleep"
+fi
+kill -STOP $follower
+for _ in 1 2 3; do download; done
+kill -CONT $follower
+download
+download
+kill -0 $follower || wrong "standing still ends it"
+between "down after it stood still" "$(shaped cake | cut -d' ' -f1)" 5000001 36000000
+stood=$(shaped cake)
+ip link add other type dummy
+ip link set other up
+ip route replace default dev other
+ip route del 198.51.100.0/24
+sleep 8
+kill -0 $follower || wrong "a route that changes ends it"
+[ "$(shaped cake)" = "$stood" ] || wrong "without traffic $stood became $(shaped cake)"
+ip route replace default via 192.0.2.2
+line 8 3
+download
+download
+between "down after the route came back, of 8 Mbit/s" "$(shaped cake | cut -d' ' -f1)" 5000000 11000000
+ended TERM
+tc_ clear --dev v0
+ok "clocks that jump, sleep, and routes that change end nothing"
+
 tc_ apply --dev v0 --up 20mbit --down 50mbit -d cake
 begin
 ip link del v0

@@ -16,8 +16,6 @@ use std::hash::RandomState;
 use units::param::Settings;
 use units::{Duration, Ecn, Instant, Rate, Refusal};
 
-/// A signal waits no longer than this.
-const PATIENCE: Duration = Duration::from_millis(100);
 /// Messages that are read before packets are handed on.
 const BATCH: usize = 64;
 /// While packets wait, this process wakes no more often: what came or became due meanwhile is dealt with at
@@ -203,12 +201,13 @@ impl Gates {
         }
     }
 
-    /// Decides about packets until `each`, which is called ten times a second, breaks.
+    /// Decides about packets until `each`, which is called each `every`, breaks.
     ///
     /// # Errors
     /// If the kernel hands out no more packets.
     pub fn serve(
         &mut self,
+        every: Duration,
         each: &mut dyn FnMut(&mut Gates) -> ControlFlow<()>,
     ) -> Result<(), Error> {
         let mut told = Instant::ZERO;
@@ -218,7 +217,7 @@ impl Gates {
                 gate.hand_on(now);
             }
             if now >= told {
-                told = now + PATIENCE;
+                told = now + every;
                 if each(self).is_break() {
                     return Ok(());
                 }

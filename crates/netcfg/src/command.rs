@@ -133,8 +133,8 @@ pub trait Runner {
     }
 }
 
-/// This host.
-#[derive(Debug, Default)]
+/// This host. Signals interrupt its clones, too.
+#[derive(Debug, Clone, Default)]
 pub struct Host {
     interrupted: Arc<AtomicBool>,
 }
@@ -155,6 +155,11 @@ impl Host {
             signal_hook::flag::register(signal, Arc::clone(&host.interrupted))?;
         }
         Ok(host)
+    }
+
+    /// As a signal does: this host and its clones say that they are interrupted.
+    pub fn interrupt(&self) {
+        self.interrupted.store(true, Ordering::Relaxed);
     }
 }
 

@@ -3,8 +3,8 @@
 use crate::journal::Lock;
 use crate::show::differences;
 use crate::{
-    Change, Command, Device, Direction, Error, Host, Journal, Rates, RootQdisc, Runner, ShapedRate,
-    Snapshot, Store, plan,
+    Change, Command, Device, Direction, Error, Follow, Host, Journal, Rates, RootQdisc, Runner,
+    ShapedRate, Snapshot, Store, plan,
 };
 use core::time::Duration;
 use std::path::{Path, PathBuf};
@@ -18,36 +18,50 @@ pub struct Followed {
     folder: PathBuf,
     journal: Journal,
     ethernet: bool,
-    _lock: Option<Lock>,
+    _claim: Option<Claim>,
+}
+
+/// The right of one process to follow a device's line, for as long as it lives.
+#[derive(Debug)]
+pub struct Claim {
+    _lock: Lock,
+}
+
+impl Claim {
+    /// Takes it. No set-up need be there yet.
+    ///
+    /// # Errors
+    /// If another process has it, which is named, or the folder cannot be written.
+    pub fn of(folder: &Path, device: &Device) -> Result<Self, Error> {
+        match Store::look(folder).lock(&format!("autorate-{device}"))? {
+            Ok(lock) => Ok(Claim { _lock: lock }),
+            Err(holder) => Err(Error::refused(
+                format!("another analects follows {device} already: {holder}"),
+                "end that one first",
+            )),
+        }
+    }
 }
 
 impl Followed {
-    /// Takes it, for the set-up of `device` that a journal in `folder` tells of; if `only_looks`, without a
-    /// lock.
+    /// Takes it, for the set-up of `device` that a journal in `folder` tells of; without a claim only to look.
     ///
     /// # Errors
-    /// If no journal tells of a shaper there, the device has not what the journal tells of, or another process
-    /// follows it.
+    /// If no journal tells of a shaper there, or the device has not what the journal tells of.
     pub fn of(
         runner: &mut dyn Runner,
         folder: &Path,
         device: &Device,
-        only_looks: bool,
+        claim: Option<Claim>,
     ) -> Result<Self, Error> {
-        let store = Store::look(folder);
-        shaped(&store, device)?;
-        let lock = match only_looks {
-            true => None,
-            false => Some(sole(&store, device)?),
-        };
+        let changes = claim.is_some();
         let followed = Followed {
             folder: folder.to_owned(),
-            // Once more: now that it is ours.
-            journal: shaped(&store, device)?,
+            journal: shaped(&Store::look(folder), device)?,
             ethernet: true,
-            _lock: lock,
+            _claim: claim,
         };
-        if !only_looks {
+        if changes {
             followed.settle(runner)?;
         }
         let now = followed.look(runner)?;
@@ -81,6 +95,11 @@ impl Followed {
     pub fn ifb(&self) -> Option<Device> {
         let shaped = self.journal.settings.ingress.is_some();
         shaped.then(|| self.device().shaped_ingress())
+    }
+
+    /// Which rates are to follow the line, if that was asked for when it was applied.
+    pub fn follow(&self) -> Option<&Follow> {
+        self.journal.settings.follow.as_ref()
     }
 
     /// The rates of the settings.
@@ -281,12 +300,4 @@ fn shaped(store: &Store, device: &Device) -> Result<Journal, Error> {
         return Err(Error::refused(message, first));
     }
     Ok(journal)
-}
-
-fn sole(store: &Store, device: &Device) -> Result<Lock, Error> {
-    let lock = store.lock(&format!("autorate-{device}"))?;
-    lock.ok_or_else(|| {
-        let message = format!("another `analects autorate` follows {device} already");
-        Error::refused(message, "end that one first")
-    })
 }

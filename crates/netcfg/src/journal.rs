@@ -20,6 +20,8 @@ const VERSION: u32 = 1;
 const LARGEST: u64 = 64 * 1024;
 /// Most changes in a journal; two applications have about twenty.
 const MOST_CHANGES: usize = 100;
+/// Most letters of a process's command line that others are told.
+const MOST_OF_NAME: usize = 200;
 /// Time between two trials of a lock. A lock is held for the time of some twenty commands.
 const BETWEEN_TRIALS: Duration = Duration::from_millis(50);
 
@@ -151,7 +153,7 @@ pub struct Store {
 /// A locked file, until this goes.
 #[derive(Debug)]
 pub(crate) struct Lock {
-    _file: File,
+    file: File,
 }
 
 impl Store {
@@ -327,12 +329,20 @@ impl Store {
         self.remove_file(&self.file(name))
     }
 
-    /// Takes the lock of this name in this network namespace, unless another process has it.
+    /// Takes the lock of this name in this network namespace; of another process that has it, the name.
     ///
     /// # Errors
     /// If the folder cannot be written.
-    pub(crate) fn lock(&self, name: &str) -> Result<Option<Lock>, Error> {
-        locked(&self.folder, &self.file(name).with_extension("lock"))
+    pub(crate) fn lock(&self, name: &str) -> Result<Result<Lock, String>, Error> {
+        let path = self.file(name).with_extension("lock");
+        let Some(mut lock) = locked(&self.folder, &path)? else {
+            let holder = read(&path, &|_| Error::refused("", "")).ok().flatten();
+            return Ok(Err(holder.unwrap_or_default()));
+        };
+        let named = lock.file.set_len(0);
+        let named = named.and_then(|()| lock.file.write_all(own_name().as_bytes()));
+        named.map_err(|error| unusable(&path, &error))?;
+        Ok(Ok(lock))
     }
 
     fn sync_folder(&self) -> io::Result<()> {
@@ -371,7 +381,7 @@ fn locked(folder: &Path, path: &Path) -> Result<Option<Lock>, Error> {
         .open(path);
     let file = open.map_err(|error| unusable(path, &error))?;
     match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(Some(Lock { _file: file })),
+        Ok(()) => Ok(Some(Lock { file })),
         Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
         Err(error) => Err(unusable(path, &error.into())),
     }
@@ -386,6 +396,15 @@ fn unusable(path: &Path, error: &io::Error) -> Error {
         }
     };
     Error::refused(format!("{}: {error}", path.display()), help)
+}
+
+/// This process, as others are told of it.
+fn own_name() -> String {
+    let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    let words = words.collect::<Vec<_>>().join(" ");
+    let shown = words.chars().filter(|letter| !letter.is_control());
+    let shown: String = shown.take(MOST_OF_NAME).collect();
+    format!("process {}, `{shown}`", std::process::id())
 }
 
 /// The network namespace of this process, `net:[4026531840]`; 0 if it is not known.

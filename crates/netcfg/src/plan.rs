@@ -2,8 +2,8 @@
 
 use crate::observe::{Observed, Snapshot};
 use crate::{
-    AgeTable, Before, Change, Class, Device, Discipline, Error, Leaf, Overhead, Place, Rates,
-    RootQdisc, ShapedRate, Slot, Split, Threshold,
+    AgeTable, Before, Change, Class, Device, Discipline, Error, Follow, Leaf, Overhead, Place,
+    Rates, RootQdisc, ShapedRate, Slot, Split, Threshold,
 };
 use qdisc::Home;
 use serde::{Deserialize, Serialize};
@@ -27,6 +27,9 @@ pub struct Settings {
     /// packets are not shaped.
     #[serde(default)]
     pub threshold: Option<Threshold>,
+    /// Which of its rates are to follow the line; those here are the first ones then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub follow: Option<Follow>,
 }
 
 impl Settings {

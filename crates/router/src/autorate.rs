@@ -1,7 +1,9 @@
 //! `analects autorate`: the rates that a line's shaper should have, by what passes.
 
+pub mod auto;
 mod eyes;
 mod follow;
+mod forwarded;
 mod headers;
 mod limits;
 mod observe;
@@ -9,10 +11,13 @@ mod standing;
 mod view;
 
 use crate::cli::{AutorateArgs, Favoured};
-use crate::tc;
+use crate::on_host::device;
+use crate::others;
 use autorate::{Controller, Decision, Registry, Way, Ways};
 use command::Refused;
-use netcfg::Rates;
+pub use follow::as_applied;
+pub use forwarded::Forwarded;
+use netcfg::{Rates, ShapedRate};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::json;
 use std::time::Duration;
@@ -24,10 +29,13 @@ const BEAT: Duration = Duration::from_millis(5);
 
 /// Follows a line, or only looks at it, until a signal comes.
 pub fn run(args: &AutorateArgs) -> Result<(), Refused> {
-    let device = tc::device(&args.dev)?;
+    if let Some(file) = &args.from_cake_autorate {
+        return others::migrate(file);
+    }
+    let device = device("--dev", args.dev.as_deref().unwrap_or_default())?;
     match args.observe {
         true => observe::observe(args, &device),
-        false => follow::follow(args, &device),
+        false => follow::by_hand(args, &device),
     }
 }
 
@@ -41,6 +49,13 @@ fn instant(at: Duration) -> Instant {
     Instant::ZERO + units::Duration::from_nanos(nanos)
 }
 
+/// The controller that spares what is favoured.
+pub fn controller(favour: Favoured) -> Choice {
+    let mut choice = Choice::plain("drain");
+    choice.settings = vec![("favour".to_owned(), favour.word().to_owned())];
+    choice
+}
+
 /// A controller that is told what passes.
 struct Pilot {
     controller: Box<dyn Controller>,
@@ -49,16 +64,14 @@ struct Pilot {
 }
 
 impl Pilot {
-    /// One that spares what is favoured, and begins with the rates `first`.
-    fn new(favour: Favoured, first: Rates) -> Result<Self, Refused> {
-        let mut choice = Choice::plain("drain");
-        let favour = ("favour".to_owned(), favour.word().to_owned());
+    /// One that begins with the rates `first`.
+    fn new(mut controller: Choice, first: Rates) -> Result<Self, Refused> {
         let starts = [("start_down", first.down), ("start_up", first.up)];
         let starts = starts
             .into_iter()
             .filter_map(|(key, rate)| Some((key.to_owned(), netcfg::tc::rate(rate?.get()))));
-        choice.settings = starts.chain([favour]).collect();
-        let controller = Registry::builtin().build(&choice);
+        controller.settings.extend(starts);
+        let controller = Registry::builtin().build(&controller);
         let controller = controller.map_err(|refusal| Refused::because(refusal, "report this"))?;
         Ok(Pilot {
             controller,
@@ -79,6 +92,18 @@ impl Pilot {
         self.last = at.max(self.last);
         Ok((at, self.controller.decide(instant(self.last))))
     }
+}
+
+/// A change of a rate, after that time.
+fn changed(
+    passed: Duration,
+    device: &netcfg::Device,
+    way: Way,
+    [from, to]: [ShapedRate; 2],
+    Decision { why, told, .. }: &Decision,
+) -> String {
+    let seconds = passed.as_secs_f64();
+    format!("{seconds:.1} s: {device} {way}: {from} -> {to}, {why} (by {told})")
 }
 
 /// A decision as a JSON object. `rate` is what it comes to.

@@ -4,6 +4,7 @@
 mod keeper;
 
 use crate::control::Control;
+use crate::on_host::host;
 use crate::privileges;
 use command::Refused;
 use command::print;
@@ -11,15 +12,18 @@ use core::ops::ControlFlow;
 use keeper::Keeper;
 use live::{Gate, Gates};
 use netcfg::divert::{self, Diversion, Diverting, Sole};
-use netcfg::{Device, Host, Runner, Store};
+use netcfg::{Host, Runner, Store};
 use std::path::Path;
 use units::param::Settings;
-use units::{Choice, Refusal};
+use units::{Choice, Duration, Refusal};
 
 type Result<T> = core::result::Result<T, Refused>;
 
 /// How long another process may change this host's network meanwhile.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(20);
+
+/// A signal waits no longer than this.
+pub const LOOK: Duration = Duration::from_millis(100);
 
 /// What it says once the rules are there.
 pub const SERVES: &str = "packets pass through this process now";
@@ -28,6 +32,19 @@ pub const SERVES: &str = "packets pass through this process now";
 pub trait Service {
     /// The gates, in the order that the rest expects.
     fn gates(&self) -> Result<Vec<Gate>>;
+
+    /// How often [`Self::beat`] is due, at least as often as looks are.
+    fn every(&self) -> Duration {
+        LOOK
+    }
+
+    /// What is due more often than a look.
+    ///
+    /// # Errors
+    /// If that fails; it ends then.
+    fn beat(&mut self, _gates: &mut Gates) -> Result<()> {
+        Ok(())
+    }
 
     /// Looks at how it stands, and may change it, ten times a second; other programs took the rules away
     /// `restored` times.
@@ -52,13 +69,7 @@ pub struct Served {
 /// Diverts packets and serves them until a signal comes; then all is as before.
 pub fn serve(state: &Path, diversion: &Diversion, service: &mut dyn Service) -> Result<Served> {
     let purpose = diversion.purpose();
-    let failed = |error: std::io::Error| {
-        Refused::failed(
-            &format!("signals cannot be caught: {error}"),
-            "nothing was changed",
-        )
-    };
-    let mut host = Host::catching_signals().map_err(failed)?;
+    let mut host = host(false)?;
     let open = |host: &Host| Store::open(state, PATIENCE, host);
     let store = open(&host)?;
     let _sole = Sole::claim(&store, purpose)?;
@@ -79,10 +90,19 @@ pub fn serve(state: &Path, diversion: &Diversion, service: &mut dyn Service) -> 
     let kept = diverting.kept(&mut Host::default());
     let keeper = kept.map(|kept| Keeper::begin(kept, state.to_owned()));
     eprintln!("{SERVES}");
-    let mut restored = 0;
+    let every = service.every();
+    let (mut restored, mut due, mut failed) = (0, 0.0, Ok(()));
     let served = match &keeper {
         Ok(keeper) => left.and_then(|()| {
             let each = &mut |gates: &mut Gates| {
+                failed = service.beat(gates);
+                if failed.is_err() {
+                    return ControlFlow::Break(());
+                }
+                if gates.seconds() < due {
+                    return ControlFlow::Continue(());
+                }
+                due = gates.seconds() + LOOK.as_secs_f64();
                 restored = keeper.restored();
                 control.answer(&mut |settings| service.change(gates, settings));
                 service.look(gates, restored);
@@ -91,7 +111,7 @@ pub fn serve(state: &Path, diversion: &Diversion, service: &mut dyn Service) -> 
                     false => ControlFlow::Continue(()),
                 }
             };
-            gates.serve(each).map_err(broke)
+            gates.serve(every, each).map_err(broke)
         }),
         Err(_) => left,
     };
@@ -101,6 +121,7 @@ pub fn serve(state: &Path, diversion: &Diversion, service: &mut dyn Service) -> 
     let undone = open(host).and_then(|store| divert::restore(host, &store, purpose));
     gates.release();
     served?;
+    failed?;
     kept?;
     undone?;
     Ok(Served { gates, restored })
@@ -140,12 +161,6 @@ pub fn choice(option: &str, text: &str) -> Result<Choice> {
     let help = "`analects list disciplines` lists the disciplines";
     text.parse::<Choice>()
         .map_err(|refusal| Refused::because(refusal.within(option), help))
-}
-
-/// The device that an option names.
-pub fn device(option: &str, text: &str) -> Result<Device> {
-    text.parse()
-        .map_err(|error| Refused::new(&format!("{option}: {error}"), "`ip link` lists the devices"))
 }
 
 /// A setting as an option or a line has it.

@@ -2,19 +2,24 @@
 
 mod counters;
 
+use crate::autorate::Forwarded;
+use crate::autorate::auto::Auto;
 use crate::cli::{ChangeArgs, GatewayArgs, Running, SHAPED};
 use crate::control;
-use crate::diverted::{self, Service, choice, device, setting};
+use crate::diverted::{self, LOOK, Service, choice, setting};
 #[cfg(feature = "measure")]
 use crate::my_line::MyLine;
+use crate::on_host::device;
+use crate::others;
 use crate::privileges;
 use crate::tc;
+use autorate::Way;
 use command::Refused;
 use counters::Counters;
 use link::{Capacity, Line, Link};
 use live::{Gate, Gates};
 use netcfg::divert::{Diversion, Purpose};
-use netcfg::{Flowtable, Host, Store};
+use netcfg::{Flowtable, Host, Rates, ShapedRate, Store};
 use qdisc::{Choice, Env, Home, Registry};
 use units::param::Settings;
 use units::{Duration, Rate, Refusal};
@@ -29,13 +34,19 @@ const RATES: core::ops::RangeInclusive<Rate> = Rate::from_bits(8_000)..=UNLIMITE
 const DIRECTIONS: [&str; 2] = ["down", "up"];
 /// A packet that is still to be cut into segments, at its largest.
 const LARGEST: u64 = 64 << 10;
+/// How often rates that find themselves are decided.
+const FOLLOWS: Duration = Duration::from_millis(10);
 /// How long the largest may take a link: it holds up all others.
 const HELD_UP: Duration = Duration::from_millis(1);
 
 /// Shapes until a signal comes; then all is as before.
 pub fn run(args: &GatewayArgs) -> Result<()> {
+    let mut args = args.clone();
+    let auto = Auto::take(&mut args.down, &mut args.up)?;
     #[cfg(feature = "measure")]
-    let args = &filled(args)?;
+    let mut args = filled(&args)?;
+    auto.begin(&mut args.down, &mut args.up)?;
+    let args = &args;
     let gateway = Gateway::of(args)?;
     let diversion = diversion(args)?;
     for (choice, direction) in gateway.choices.iter().zip(DIRECTIONS) {
@@ -49,6 +60,7 @@ pub fn run(args: &GatewayArgs) -> Result<()> {
         device("--in", &args.inside)?,
         device("--out", &args.outside)?,
     ];
+    others::look(&[&devices[0], &devices[1]], true)?;
     for table in Flowtable::all(&mut Host::default()) {
         if let Some(device) = devices.iter().find(|device| table.takes(device)) {
             eprintln!("{}", tc::passed_by(&table, "this gateway", device));
@@ -56,9 +68,19 @@ pub fn run(args: &GatewayArgs) -> Result<()> {
     }
     privileges::keep(privileges::RULES)?;
     let counters = Counters::of(args)?;
-    let mut shaping = Shaping { gateway, counters };
+    let [down, up] = gateway.rates.map(|rate| ShapedRate::try_from(rate).ok());
+    let following = auto
+        .is_any()
+        .then(|| Forwarded::of(devices, args.favour, auto.limits, Rates { down, up }));
+    let mut shaping = Shaping {
+        gateway,
+        counters,
+        following: following.transpose()?,
+    };
     let served = diverted::serve(&args.state, &diversion, &mut shaping)?;
-    let Shaping { gateway, counters } = &shaping;
+    let Shaping {
+        gateway, counters, ..
+    } = &shaping;
     eprint!("{}", counters::summary(&served.gates));
     diverted::tell(served.restored);
     counters.write(&served.gates, gateway.rates, served.restored)
@@ -187,6 +209,23 @@ fn whole(rate: Rate) -> bool {
 struct Shaping {
     gateway: Gateway,
     counters: Counters,
+    /// What changes its rates, if they find themselves.
+    following: Option<Forwarded>,
+}
+
+impl Shaping {
+    fn set_rate(&mut self, gates: &mut Gates, place: usize, rate: Rate) {
+        gates.set_rate(place, rate, whole(rate));
+        self.gateway.rates[place] = rate;
+    }
+}
+
+/// The place of a direction's gate.
+fn place(way: Way) -> usize {
+    match way {
+        Way::Down => 0,
+        Way::Up => 1,
+    }
 }
 
 impl Service for Shaping {
@@ -200,6 +239,23 @@ impl Service for Shaping {
             gates.push(gate.map_err(diverted::broke)?);
         }
         Ok(gates)
+    }
+
+    fn every(&self) -> Duration {
+        match self.following {
+            Some(_) => FOLLOWS,
+            None => LOOK,
+        }
+    }
+
+    fn beat(&mut self, gates: &mut Gates) -> Result<()> {
+        let Some(mut following) = self.following.take() else {
+            return Ok(());
+        };
+        let followed =
+            following.beat(&mut |way, rate| self.set_rate(gates, place(way), rate.get()));
+        self.following = Some(following);
+        followed
     }
 
     fn look(&mut self, gates: &mut Gates, restored: u64) {
@@ -219,10 +275,12 @@ impl Service for Shaping {
             gates.change(0, &former)?;
             return Err(refusal);
         }
-        for (place, rate) in wanted.rates.iter().enumerate() {
-            if let Some(rate) = *rate {
-                gates.set_rate(place, rate, whole(rate));
-                self.gateway.rates[place] = rate;
+        for way in Way::BOTH {
+            if let Some(rate) = wanted.rates[place(way)] {
+                self.set_rate(gates, place(way), rate);
+                if let Some(following) = &mut self.following {
+                    following.fix(way);
+                }
             }
         }
         Ok(())

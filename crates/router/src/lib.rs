@@ -14,6 +14,8 @@ mod doctor;
 mod gateway;
 #[cfg(feature = "measure")]
 mod my_line;
+mod on_host;
+mod others;
 mod pace;
 mod privileges;
 mod probe;

@@ -2,10 +2,8 @@
 
 use command::Refused;
 use netcfg::{Direction, Overhead, ShapedRate};
-use scenario::files::MAX_SCENARIO;
+use scenario::files::{MAX_SCENARIO, read};
 use scenario::{Document, MEASURED, Part, Shaper, printable};
-use std::fs::File;
-use std::io::Read as _;
 use std::path::Path;
 use units::Refusal;
 
@@ -25,7 +23,7 @@ impl MyLine {
     /// If it is none: where, what was found, and what was expected.
     pub fn read(path: &Path) -> Result<Self> {
         let file = path.display().to_string();
-        let text = text(path).map_err(|why| {
+        let text = read(path, MAX_SCENARIO).map_err(|why| {
             let help = "name the file that `analects measure SERVER -o FILE` wrote";
             Refused::new(&format!("--from: {file}: {why}"), help)
         })?;
@@ -151,17 +149,5 @@ fn shares(part: Part) -> String {
     match part.varies {
         true => format!("{rate}, {percent} % of the line's slowest second, {of}"),
         false => format!("{rate}, {percent} % of the line's {of}"),
-    }
-}
-
-fn text(path: &Path) -> core::result::Result<String, String> {
-    let mut text = String::new();
-    let file = File::open(path).map_err(|error| error.to_string())?;
-    let read = file.take(MAX_SCENARIO + 1).read_to_string(&mut text);
-    match read.map_err(|error| error.to_string())? as u64 > MAX_SCENARIO {
-        true => Err(format!(
-            "found more than {MAX_SCENARIO} bytes, expected a scenario"
-        )),
-        false => Ok(text),
     }
 }

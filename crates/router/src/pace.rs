@@ -4,7 +4,8 @@ mod household;
 mod network;
 
 use crate::cli::PaceArgs;
-use crate::diverted::{self, Service, broke, choice, device, setting};
+use crate::diverted::{self, Service, broke, choice, setting};
+use crate::on_host::device;
 use crate::privileges;
 use command::Refused;
 use household::Shared;

@@ -3,18 +3,25 @@
 mod confirm;
 mod counters;
 mod flows;
+mod followers;
 mod keep;
+mod show;
 
-use crate::cli::{SHAPED, ShowFormat, TRIAL, TcApply, TcClear, TcCommand, TcShow};
+use crate::autorate::auto::Auto;
+use crate::autorate::{as_applied, controller};
+use crate::cli::{SHAPED, TRIAL, TcApply, TcClear, TcCommand};
 #[cfg(feature = "measure")]
 use crate::my_line::MyLine;
+use crate::on_host::{device, host};
+use crate::others;
 use crate::watch::{self, Rules};
 use command::Refused;
 use command::print;
 use core::fmt::Display;
 use core::ops::ControlFlow;
 use netcfg::{
-    Device, Discipline, Flowtable, Host, Overhead, Settings, ShapedRate, Store, Threshold,
+    Claim, Device, Discipline, Flowtable, Follow, Host, Overhead, Settings, ShapedRate, Store,
+    Threshold,
 };
 use std::path::Path;
 use units::{Bytes, Choice, Duration, Rate, Refusal};
@@ -25,25 +32,51 @@ type Result<T> = core::result::Result<T, Refused>;
 pub fn tc(command: &TcCommand) -> Result<()> {
     match command {
         TcCommand::Apply(args) => apply(args),
-        TcCommand::Show(args) => show(args),
+        TcCommand::Show(args) => show::show(args),
         TcCommand::Clear(args) => clear(args),
         TcCommand::Keep(args) => keep::keep(args),
     }
 }
 
 fn apply(args: &TcApply) -> Result<()> {
+    let mut args = args.clone();
+    let auto = Auto::take(&mut args.down, &mut args.up)?;
+    if args.watch && auto.is_any() {
+        let message = "--watch follows the sizes of flows, not a rate that finds itself as well";
+        return Err(Refused::new(message, "name a rate, or leave --watch out"));
+    }
     #[cfg(feature = "measure")]
-    let args = &filled(args)?;
-    let device = device(&args.dev)?;
-    let mut settings = settings(args)?;
+    let mut args = filled(&args)?;
+    auto.begin(&mut args.down, &mut args.up)?;
+    let args = &args;
+    let device = device("--dev", &args.dev)?;
+    let mut settings = Settings {
+        follow: auto.is_any().then(|| Follow {
+            controller: controller(args.favour).to_string(),
+            down: auto.limits.down,
+            up: auto.limits.up,
+        }),
+        ..settings(args)?
+    };
     let rules = rules(args)?;
     let trial = trial(args)?.filter(|_| !args.dry_run);
+    // What shapes it already is named before anything is changed.
+    others::look(
+        &[&device, &device.shaped_ingress()],
+        args.replace || args.dry_run,
+    )?;
     let mut host = host(args.dry_run)?;
+    let stays = settings.follow.is_some() && !args.no_follow && !args.dry_run;
+    // Before anything is changed: where another process follows the line, that is told.
+    let claim = stays.then(|| Claim::of(&args.state, &device)).transpose()?;
     let before = Store::look(&args.state).load(&device)?;
     apply_settings(args, &mut host, &device, &settings)?;
     if let Some(span) = trial {
         let before = before.as_ref().map(|journal| &journal.settings);
         confirm::confirm(args, &host, &device, before, span)?;
+    }
+    if let Some(claim) = claim {
+        return as_applied(&mut host, &args.state, &device, claim);
     }
     let (Some(rules), Some(first)) = (rules, settings.threshold) else {
         return Ok(());
@@ -198,7 +231,7 @@ fn store(folder: &Path, only_looks: bool, host: &Host) -> Result<Store> {
 /// the journal is lost.
 fn devices(name: Option<&str>, store: &Store, host: &mut Host) -> Result<Vec<Device>> {
     let devices = match name {
-        Some(name) => vec![device(name)?],
+        Some(name) => vec![device("--dev", name)?],
         None => [store.devices()?, netcfg::lost(host, store)?].concat(),
     };
     if devices.is_empty() {
@@ -207,156 +240,11 @@ fn devices(name: Option<&str>, store: &Store, host: &mut Host) -> Result<Vec<Dev
     Ok(devices)
 }
 
-fn show(args: &TcShow) -> Result<()> {
-    let mut host = host(true)?;
-    if args.watch {
-        return flows::watch(&mut host, &mut |host| statuses(args, host));
-    }
-    let all = statuses(args, &mut host)?;
-    if args.format == ShowFormat::Json {
-        let text = serde_json::to_string_pretty(&all);
-        let text = text.map_err(|error| Refused::failed(&error.to_string(), "report this"))?;
-        return print(&format!("{text}\n"));
-    }
-    if args.format == ShowFormat::Prometheus {
-        return print(&counters::prometheus(&all));
-    }
-    let texts: Vec<String> = all.iter().map(described).collect();
-    print(&texts.join("\n"))
-}
-
-/// The state of the set-ups that are asked for.
-fn statuses(args: &TcShow, host: &mut Host) -> Result<Vec<netcfg::Status>> {
-    let store = Store::look(&args.state);
-    let mut all = Vec::new();
-    for device in devices(args.dev.as_deref(), &store, host)? {
-        match netcfg::status(host, &store, &device)? {
-            Some(status) => all.push(status),
-            None => eprintln!("nothing is applied to {device}"),
-        }
-    }
-    Ok(all)
-}
-
-/// A status as text.
-fn described(status: &netcfg::Status) -> String {
-    let mut text = match &status.settings {
-        Some(settings) => applied(&status.device, settings),
-        None => format!(
-            "{0}: a set-up of analects whose journal is lost, known by its handles: \
-             `analects tc clear --dev {0}` takes it away\n",
-            status.device
-        ),
-    };
-    if !status.complete {
-        text += "  it was interrupted: `analects tc clear` undoes its changes\n";
-    } else if status.differences.is_empty() && status.settings.is_some() {
-        text += "  as it was applied\n";
-    }
-    for difference in &status.differences {
-        text += &format!("  {}\n", scenario::printable(difference, 200));
-    }
-    if let Some(rates) = status.followed {
-        text += &changed(rates);
-    }
-    if status.restored > 0 {
-        let times = status.restored;
-        text += &format!(
-            "  other programs took parts of it away, and they were put back {times} times\n"
-        );
-    }
-    for queue in &status.queues {
-        text += &counted(queue);
-    }
-    for level in &status.levels {
-        text += &format!(
-            "  {} flows: sent {} packets, {} bytes; dropped {}\n",
-            level.name,
-            number(level.packets),
-            number(level.bytes),
-            number(level.drops),
-        );
-    }
-    text
-}
-
-/// Applied settings as text.
-fn applied(device: &Device, settings: &Settings) -> String {
-    let mut text = match settings.rate {
-        Some(rate) => format!("{device}: sends at {rate}"),
-        None => format!("{device}: not shaped"),
-    };
-    if let Some(rate) = settings.ingress {
-        text += &format!(", receives at {rate}");
-    }
-    if let Some(threshold) = settings.threshold {
-        text += &format!(", flows of up to {threshold} before others, each with");
-    } else {
-        text += ",";
-    }
-    text += &format!(" {}", settings.discipline);
-    if let Some(received) = &settings.received {
-        text += &format!(" for what it sends, {received} for what it receives");
-    }
-    if let Some(overhead) = settings.overhead {
-        text += &format!(", {overhead}");
-    }
-    text += "\n";
-    text
-}
-
-/// The rates that stand in place of those applied.
-fn changed(rates: netcfg::Rates) -> String {
-    let each = [("sends", rates.up), ("receives", rates.down)];
-    let each = each
-        .into_iter()
-        .filter_map(|(verb, rate)| Some(format!("{verb} at {}", rate?)));
-    let each: Vec<String> = each.collect();
-    format!("  by `analects autorate` it {} now\n", each.join(", "))
-}
-
-/// A counter; one that tc does not print is a dash.
-fn number(number: Option<u64>) -> String {
-    number.map_or("-".to_owned(), |number| number.to_string())
-}
-
-/// The counters of a queue.
-fn counted(queue: &netcfg::Queue) -> String {
-    let name = scenario::printable(&format!("{} {}", queue.kind, queue.handle), 40);
-    format!(
-        "  {}: {name} sent {} packets, {} bytes; dropped {}, waited {} times; {} packets, {} bytes wait\n",
-        queue.device,
-        number(queue.packets),
-        number(queue.bytes),
-        number(queue.drops),
-        number(queue.overlimits),
-        number(queue.qlen),
-        number(queue.backlog),
-    )
-}
-
 fn lines(commands: &[netcfg::Command]) -> String {
     commands
         .iter()
         .map(|command| format!("{command}\n"))
         .collect()
-}
-
-/// This host; during changes, a signal does not end this process.
-pub fn host(only_looks: bool) -> Result<Host> {
-    if only_looks {
-        return Ok(Host::default());
-    }
-    Host::catching_signals().map_err(|error| {
-        let message = format!("signals cannot be caught: {error}");
-        Refused::failed(&message, "nothing was changed")
-    })
-}
-
-/// The device that --dev names.
-pub fn device(text: &str) -> Result<Device> {
-    let help = "`ip link` lists the devices";
-    text.parse().map_err(|error| refused("--dev", &error, help))
 }
 
 fn settings(args: &TcApply) -> Result<Settings> {
@@ -397,6 +285,7 @@ fn settings(args: &TcApply) -> Result<Settings> {
         received: received.filter(|received| args.down.is_some() && *received != sent),
         discipline: sent,
         threshold: args.threshold.as_deref().map(first_threshold).transpose()?,
+        follow: None,
     })
 }
 

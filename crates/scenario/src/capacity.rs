@@ -2,6 +2,7 @@
 
 use crate::document::OF_LINK;
 use crate::error::{ScenarioError, printable};
+use crate::files::trace_of;
 use crate::model::Buffer;
 use crate::section::{Section, Text};
 use link::Capacity;
@@ -22,15 +23,8 @@ const STEPS: &str = "steps = \"0s 20mbit; 20s 5mbit\"";
 /// Capacities of earlier links, by their names.
 pub type Earlier<'a> = &'a dyn Fn(&str) -> Option<&'a Capacity>;
 
-/// What reads a trace's file.
-pub type Files<'a> = &'a dyn Fn(&Text<'_>) -> Result<Trace>;
-
 /// A rate, a trace or steps.
-pub fn capacity(
-    section: &mut Section<'_>,
-    earlier: Earlier<'_>,
-    files: Files<'_>,
-) -> Result<Capacity> {
+pub fn capacity(section: &mut Section<'_>, earlier: Earlier<'_>) -> Result<Capacity> {
     let (rate, trace) = (section.text("rate")?, section.text("trace")?);
     let stepped = section.has("steps");
     let steps = section.texts("steps")?;
@@ -52,7 +46,7 @@ pub fn capacity(
         (Some(_), None, Some(other)) => rival(other, "rate"),
         (None, Some(_), Some(other)) => rival(other, "trace"),
         (Some(text), None, None) => rate_of(&text).map(Capacity::Constant),
-        (None, Some(text), None) => recorded(&text, &replay, earlier, files),
+        (None, Some(text), None) => recorded(&text, &replay, earlier),
         (None, None, Some(_)) => stepwise(&steps),
         (None, None, None) => {
             let help = format!("write rate = \"20mbit\", or trace = \"FILE\", or {STEPS}");
@@ -124,14 +118,9 @@ impl<'a> Replay<'a> {
 }
 
 /// A trace from a file.
-fn recorded(
-    text: &Text<'_>,
-    replay: &Replay<'_>,
-    earlier: Earlier<'_>,
-    files: Files<'_>,
-) -> Result<Capacity> {
+fn recorded(text: &Text<'_>, replay: &Replay<'_>, earlier: Earlier<'_>) -> Result<Capacity> {
     let trace = match text.value.strip_prefix(OF_LINK) {
-        None => files(text)?,
+        None => trace_of(text)?,
         Some(link) => match earlier(link) {
             Some(Capacity::Trace(trace)) => (**trace).clone(),
             _ => {

@@ -40,13 +40,6 @@ pub trait Names {
 #[derive(Debug)]
 pub struct AnyNames(Registry);
 
-impl AnyNames {
-    /// Those of links and disciplines alone: no workload is known.
-    pub fn of_links() -> Self {
-        AnyNames(Registry::default())
-    }
-}
-
 impl Default for AnyNames {
     fn default() -> Self {
         AnyNames(Registry::builtin())

@@ -1,9 +1,8 @@
 //! From a document to a scenario: every unit parsed, every file read, every default filled in.
 
-use crate::capacity::{Files, buffer, capacity};
+use crate::capacity::{buffer, capacity};
 use crate::document::Document;
 use crate::error::printable;
-use crate::files::trace_of;
 use crate::model::{Follow, Link, Scenario, Stack, Uplink};
 use crate::names::Names;
 use crate::noise;
@@ -79,7 +78,7 @@ impl Document {
         let pacing = flag(&mut root, "pacing")?;
         let small_queues = flag(&mut root, "small_queues")?;
         let ack_every = ack_every(&mut root, stack)?;
-        let (links, rtt) = links(&mut root, names, &trace_of)?;
+        let (links, rtt) = links(&mut root, names)?;
         let noise = noise::noise(&mut root, &links)?;
         let disciplines = disciplines(&mut root, names)?;
         let metrics = metrics(&mut root, names)?;
@@ -118,18 +117,9 @@ impl Document {
     /// # Errors
     /// As those of [`Document::resolve`], of keys outside of all tables and of links.
     pub fn resolve_links(&self, names: &dyn Names) -> Result<(Vec<Link>, Duration)> {
-        self.links_with(names, &trace_of)
-    }
-
-    /// The same; `files` reads traces.
-    pub(crate) fn links_with(
-        &self,
-        names: &dyn Names,
-        files: Files<'_>,
-    ) -> Result<(Vec<Link>, Duration)> {
         let mut root = Section::root(self);
         root.only(KEYS)?;
-        links(&mut root, names, files)
+        links(&mut root, names)
     }
 }
 
@@ -182,11 +172,7 @@ fn ack_every(root: &mut Section<'_>, stack: Stack) -> Result<u32> {
     }
 }
 
-fn links(
-    root: &mut Section<'_>,
-    names: &dyn Names,
-    files: Files<'_>,
-) -> Result<(Vec<Link>, Duration)> {
+fn links(root: &mut Section<'_>, names: &dyn Names) -> Result<(Vec<Link>, Duration)> {
     let sections = root.tables("link")?;
     if sections.is_empty() {
         let help = "write [link] with rate = \"20mbit\" and rtt = \"40ms\"";
@@ -212,7 +198,7 @@ fn links(
             None if many => format!("link-{number}"),
             None => "link".to_owned(),
         };
-        let link = link(section, name, &links, (names, files))?;
+        let link = link(section, name, &links, names)?;
         rtt += link.wire.rtt + link.wire.delay * 2;
         links.push(link);
     }
@@ -223,7 +209,7 @@ fn link(
     mut section: Section<'_>,
     name: String,
     before: &[Link],
-    (names, files): (&dyn Names, Files<'_>),
+    names: &dyn Names,
 ) -> Result<Link> {
     let named = |name: &str| before.iter().find(|link| link.name == name);
     let up = match section.table("up")? {
@@ -231,11 +217,7 @@ fn link(
         Some(mut up) => {
             up.only(WAY_KEYS)?;
             Some(Uplink {
-                capacity: capacity(
-                    &mut up,
-                    &|name| Some(&named(name)?.up.as_ref()?.capacity),
-                    files,
-                )?,
+                capacity: capacity(&mut up, &|name| Some(&named(name)?.up.as_ref()?.capacity))?,
                 buffer: buffer(&mut up)?,
                 discipline: choice(&mut up, "discipline", &|choice| names.discipline(choice))?,
             })
@@ -244,7 +226,7 @@ fn link(
     Ok(Link {
         name,
         follow: follow(&mut section, before, names)?,
-        capacity: capacity(&mut section, &|name| Some(&named(name)?.capacity), files)?,
+        capacity: capacity(&mut section, &|name| Some(&named(name)?.capacity))?,
         buffer: buffer(&mut section)?,
         discipline: choice(&mut section, "discipline", &|choice| {
             names.discipline(choice)

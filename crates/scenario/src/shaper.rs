@@ -59,15 +59,21 @@ impl Document {
             let message = format!("found {} of them", links.len());
             return Err(self.error_at_path("link", &message, expected));
         }
-        let mut disciplines = Section::root(self).texts("disciplines")?;
-        let names = AnyNames::of_links();
-        let (links, _) = self.links_with(&names, &|text| {
-            let message = format!(
-                "{}: found a trace, whose rates were not measured as a line's",
-                text.key
-            );
-            Err(text.error(&message, expected))
-        })?;
+        let mut root = Section::root(self);
+        let mut disciplines = root.texts("disciplines")?;
+        for mut link in root.tables("link")? {
+            for mut way in link.table("up")?.into_iter().chain([link]) {
+                let Some(text) = way.text("trace")? else {
+                    continue;
+                };
+                let message = format!(
+                    "{}: found a trace, whose rates were not measured as a line's",
+                    text.key
+                );
+                return Err(text.error(&message, expected));
+            }
+        }
+        let (links, _) = self.resolve_links(&AnyNames::default())?;
         let Some(link) = links.first() else {
             return Err(ScenarioError::about(&self.file, "found no link", expected));
         };

@@ -8,7 +8,7 @@ use crate::entry::Entry;
 use crate::{actors, bulk, call, conference, page_loads, udp, video};
 
 /// All known workloads; none by default.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Registry {
     entries: Vec<Entry>,
 }

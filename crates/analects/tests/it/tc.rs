@@ -117,3 +117,60 @@ fn a_measured_line_says_what_options_do_not() {
         assert!(said.contains(part), "{part}: {said}");
     }
 }
+
+/// What `tc apply` refuses.
+fn refused(folder: &Folder, args: &[&str]) -> String {
+    let fixed = ["tc", "apply", "--dry-run", "--dev", "wan", "--state", "."];
+    let output = folder.analects(&[&fixed, args].concat());
+    assert!(!output.status.success(), "{args:?}");
+    text(&output.stderr)
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// It is that of the measured line, or the least that was named, and never made up.
+#[test]
+fn a_rate_that_finds_itself_begins_with_a_safe_one() {
+    let folder = Folder::new("tc-auto");
+    folder.write("my-line.toml", LINE);
+    let wan = |options: &[&str]| planned(&folder, &[&["--dev", "wan"], options].concat());
+    let from = ["--from", "my-line.toml"];
+    assert_eq!(
+        wan(&[&from[..], &["--up", "auto", "--down", "auto"]].concat()),
+        wan(&from)
+    );
+    // Up 9.5, down 45 Mbit/s are in the file.
+    assert_eq!(
+        wan(&[&from[..], &["--up", "1mbit..8mbit", "--down", "5mbit.."]].concat()),
+        wan(&[&from[..], &["--up", "8mbit"]].concat())
+    );
+    assert_eq!(
+        wan(&[
+            "--up",
+            "2mbit..20mbit",
+            "--down",
+            "45mbit",
+            "--favour",
+            "calls"
+        ]),
+        wan(&["--up", "2mbit", "--down", "45mbit"])
+    );
+    for (args, part) in [
+        (
+            &["--up", "auto", "--down", "auto"][..],
+            "--down: nothing says which rate the line carries at first",
+        ),
+        (&["--up", "auto"], "such as --up 5mbit.., or --from FILE"),
+        (&["--up", "..9mbit"], "--up: nothing says"),
+        (&["--up", "9mbit..5mbit"], "--up: 9mbit is more than 5mbit"),
+        (&["--up", "AUTO"], "--up: "),
+        (
+            &["2lps", "--threshold", "auto", "--watch", "--up", "5mbit.."],
+            "--watch follows the sizes of flows",
+        ),
+    ] {
+        let said = refused(&folder, args);
+        assert!(said.contains(part), "{args:?}: {said}");
+    }
+}

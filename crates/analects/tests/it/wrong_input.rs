@@ -1305,11 +1305,11 @@ fn what_is_no_measured_line_is_refused() {
     }
     refused(
         "none.toml",
-        &["--from: none.toml: No such file", "measure SERVER -o FILE"],
+        &["--from: none.toml: there is no such file", "measure SERVER -o FILE"],
     );
-    refused(".", &["--from: .: Is a directory"]);
+    refused(".", &["--from: .: it is a folder"]);
     folder.write("f.toml", " ".repeat((1 << 20) + 1));
-    refused("f.toml", &["f.toml: found more than 1048576 bytes"]);
+    refused("f.toml", &["f.toml: it has more than 1048576 bytes"]);
     std::fs::write(folder.0.join("f.toml"), [0xff, 0xfe]).unwrap();
     refused("f.toml", &["f.toml: ", "UTF-8"]);
 }

@@ -115,9 +115,12 @@ impl Sole {
     /// If another process has it, or the folder cannot be written.
     pub fn claim(store: &Store, purpose: Purpose) -> Result<Self, Error> {
         match store.lock(purpose.word())? {
-            Some(lock) => Ok(Sole { _lock: lock }),
-            None => Err(Error::refused(
-                format!("another `analects {}` runs here already", purpose.word()),
+            Ok(lock) => Ok(Sole { _lock: lock }),
+            Err(holder) => Err(Error::refused(
+                format!(
+                    "another `analects {}` runs here already: {holder}",
+                    purpose.word()
+                ),
                 "end that one first",
             )),
         }

@@ -5,7 +5,8 @@ use crate::model::folder::Folder;
 use crate::model::{FAULTS, Fault, Link, Model};
 use crate::undo::{all_settings, eth0};
 use netcfg::{
-    Direction, Error, Followed, Rates, Settings, ShapedRate, Store, apply, clear, prepare, status,
+    Claim, Direction, Error, Followed, Rates, Settings, ShapedRate, Store, apply, clear, prepare,
+    status,
 };
 use std::collections::BTreeMap;
 
@@ -14,7 +15,8 @@ fn rate(mbit: u64) -> ShapedRate {
 }
 
 fn followed(model: &mut Model, folder: &Folder) -> Result<Followed, Error> {
-    Followed::of(model, &folder.0, &eth0(), false)
+    let claim = Claim::of(&folder.0, &eth0())?;
+    Followed::of(model, &folder.0, &eth0(), Some(claim))
 }
 
 fn shaped() -> impl Iterator<Item = Settings> {
@@ -81,7 +83,7 @@ fn the_commands() {
     let folder = Folder::new("followed-commands");
     let of = |number: usize| {
         let mut model = applied(&folder, &all_settings()[number]);
-        let followed = Followed::of(&mut model, &folder.0, &eth0(), true).unwrap();
+        let followed = Followed::of(&mut model, &folder.0, &eth0(), None).unwrap();
         Direction::BOTH.map(|direction| followed.command(direction, rate(3)).unwrap().to_string())
     };
     let class = "parent a1: classid a1:1 htb rate 3mbit ceil 3mbit burst 3028 cburst 3028 quantum 1514 overhead 4 mpu 64";
@@ -134,11 +136,12 @@ fn what_is_refused() {
     let mut model = applied(&folder, &all_settings()[0]);
     let first = followed(&mut model, &folder).unwrap();
     let refused = followed(&mut model, &folder).unwrap_err();
-    assert!(
-        refused.message.contains("another `analects autorate`"),
-        "{refused}"
+    let named = format!(
+        "another analects follows eth0 already: process {}, `",
+        std::process::id()
     );
-    Followed::of(&mut model, &folder.0, &eth0(), true).unwrap();
+    assert!(refused.message.starts_with(&named), "{refused}");
+    Followed::of(&mut model, &folder.0, &eth0(), None).unwrap();
     assert!(!first.restore(&mut model).unwrap(), "nothing was changed");
     followed(&mut model, &folder).unwrap();
 }

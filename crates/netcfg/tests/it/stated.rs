@@ -18,6 +18,7 @@ fn commands(up: &str, down: &str) -> [String; 2] {
         discipline: discipline(up),
         received: Some(discipline(down)),
         threshold: None,
+        follow: None,
     };
     let mut model = Model::with("eth0", Link::default());
     let device = "eth0".parse().unwrap();

@@ -20,6 +20,7 @@ fn settings(rate: u64, ingress: Option<u64>, overhead: Option<&str>, choice: &st
         discipline: Discipline::new(&choice.parse().unwrap()).unwrap(),
         received: None,
         threshold: None,
+        follow: None,
     }
 }
 
@@ -31,6 +32,7 @@ fn levels(rate: Option<u64>, base: &str, threshold: u64) -> Settings {
         discipline: Discipline::of_levels(&base.parse().unwrap()).unwrap(),
         received: None,
         threshold: Some(threshold.try_into().unwrap()),
+        follow: None,
     }
 }
 

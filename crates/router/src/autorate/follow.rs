@@ -1,57 +1,133 @@
 //! Gives the shapers of a device the rates that its line carries.
 
-use super::limits::Limits;
+use super::limits::limits;
 use super::standing::Standing;
 use super::view::View;
-use super::{BEAT, Pilot, now, object};
+use super::{BEAT, Pilot, changed, controller, now, object};
 use crate::cli::AutorateArgs;
-use crate::tc;
+use crate::on_host::host;
+use crate::others;
 use autorate::{Decision, Way, Ways};
 use command::{Refused, print};
-use netcfg::{Changes, Device, Direction, Followed, Host, Runner, ShapedRate};
+use netcfg::{Changes, Claim, Device, Direction, Followed, Host, Limits, Runner, ShapedRate};
+use std::path::Path;
 use std::time::Duration;
+use units::Choice;
 
 /// How often the set-up is looked at where the kernel tells of a change, and where it tells of none.
 const SOON: Duration = Duration::from_secs(1);
 const SELDOM: Duration = Duration::from_secs(5);
 
-/// Follows until a signal comes, or the set-up is another program's.
-pub fn follow(args: &AutorateArgs, device: &Device) -> Result<(), Refused> {
-    let limits = Ways {
-        down: Limits::of(Way::Down, args.down.as_deref())?,
-        up: Limits::of(Way::Up, args.up.as_deref())?,
+/// Follows as the command line says, until a signal comes, or the set-up is another program's.
+pub fn by_hand(args: &AutorateArgs, device: &Device) -> Result<(), Refused> {
+    let how = How {
+        controller: controller(args.favour),
+        limits: Ways {
+            down: Some(limits(Way::Down, args.down.as_deref())?),
+            up: Some(limits(Way::Up, args.up.as_deref())?),
+        },
+        keep: args.keep,
+        json: args.json,
     };
     device.index()?;
-    let mut host = tc::host(args.dry_run)?;
-    let mut followed = Followed::of(&mut host, &args.state, device, args.dry_run)?;
-    if args.down.is_some() && followed.set().down.is_none() {
+    let mut host = host(args.dry_run)?;
+    // Without a set-up nothing is written.
+    let looked = Followed::of(&mut host, &args.state, device, None)?;
+    if args.down.is_some() && looked.set().down.is_none() {
         let message = format!("--down: what {device} receives is not shaped");
         let help = "give `analects tc apply` a rate for it first, or leave --down out here";
         return Err(Refused::new(&message, help));
     }
-    for way in Way::BOTH {
-        announce(&followed, way, limits[way], args.dry_run)?;
-    }
     if args.dry_run {
+        return how.announce(&looked, true);
+    }
+    others::look(&[device, &device.shaped_ingress()], false)?;
+    let claim = Claim::of(&args.state, device)?;
+    let followed = Followed::of(&mut host, &args.state, device, Some(claim))?;
+    how.follow(&mut host, followed)
+}
+
+/// Follows as was asked for when the set-up of `device` was applied; nothing if it was not.
+///
+/// # Errors
+/// As for what is said on the command line.
+pub fn as_applied(
+    host: &mut Host,
+    state: &Path,
+    device: &Device,
+    claim: Claim,
+) -> Result<(), Refused> {
+    let followed = Followed::of(host, state, device, Some(claim))?;
+    let Some(follow) = followed.follow().cloned() else {
         return Ok(());
-    }
-    let ended = Follower::new(args, &followed, limits)
-        .and_then(|mut follower| follower.run(&mut host, &mut followed));
-    if args.keep {
-        eprintln!("{device}: the last rates stay; `analects tc apply` sets others");
-        return ended;
-    }
-    let restored = followed.restore(&mut host);
-    if restored == Ok(true) {
-        eprintln!("{device}: the rates of `analects tc apply` are put back");
-    }
-    match (ended, restored) {
-        (Ok(()), restored) => Ok(restored.map(|_| ())?),
-        (Err(refused), Ok(_)) => Err(refused),
-        (Err(refused), Err(error)) => {
-            let message = format!("{refused}; and its rates could not be put back: {error}");
-            Err(Refused::failed(&message, &error.help))
+    };
+    let controller = follow.controller.parse();
+    let bad = |refusal| Refused::because(refusal, "`analects tc apply` sets it up anew");
+    let how = How {
+        controller: controller.map_err(bad)?,
+        limits: Ways {
+            down: follow.down,
+            up: follow.up,
+        },
+        keep: false,
+        json: false,
+    };
+    how.follow(host, followed)
+}
+
+/// How a line is followed.
+struct How {
+    controller: Choice,
+    /// Of the directions that are.
+    limits: Ways<Option<Limits>>,
+    /// The last rates stay at the end.
+    keep: bool,
+    json: bool,
+}
+
+impl How {
+    fn follow(&self, host: &mut Host, mut followed: Followed) -> Result<(), Refused> {
+        let device = followed.device().clone();
+        self.announce(&followed, false)?;
+        let ended = Follower::new(self, &followed)
+            .and_then(|mut follower| follower.run(host, &mut followed));
+        if self.keep {
+            eprintln!("{device}: the last rates stay; `analects tc apply` sets others");
+            return ended;
         }
+        let restored = followed.restore(host);
+        if restored == Ok(true) {
+            eprintln!("{device}: the rates of `analects tc apply` are put back");
+        }
+        match (ended, restored) {
+            (Ok(()), restored) => Ok(restored.map(|_| ())?),
+            (Err(refused), Ok(_)) => Err(refused),
+            (Err(refused), Err(error)) => {
+                let message = format!("{refused}; and its rates could not be put back: {error}");
+                Err(Refused::failed(&message, &error.help))
+            }
+        }
+    }
+
+    /// Says what stands and how far it will be followed; if `dry`, prints by which commands.
+    fn announce(&self, followed: &Followed, dry: bool) -> Result<(), Refused> {
+        let device = followed.device();
+        for way in Way::BOTH {
+            let Some(rate) = followed.rates().of(direction(way)) else {
+                eprintln!("{device} {way}: not shaped");
+                continue;
+            };
+            let Some(limits) = self.limits[way] else {
+                eprintln!("{device} {way}: {rate}, which stays");
+                continue;
+            };
+            eprintln!("{device} {way}: {rate} at first, then as the line carries, {limits}");
+            let command = followed.command(direction(way), limits.hold(rate.get()));
+            if let Some(command) = command.filter(|_| dry) {
+                print(&format!("{command}\n"))?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -62,28 +138,12 @@ fn direction(way: Way) -> Direction {
     }
 }
 
-/// Says what stands and how far it will be followed; if `dry`, prints by which command.
-fn announce(followed: &Followed, way: Way, limits: Limits, dry: bool) -> Result<(), Refused> {
-    let device = followed.device();
-    let Some(rate) = followed.rates().of(direction(way)) else {
-        eprintln!("{device} {way}: not shaped");
-        return Ok(());
-    };
-    let Limits { least, most } = limits;
-    eprintln!("{device} {way}: {rate} at first, then as the line carries, from {least} to {most}");
-    match followed.command(direction(way), limits.hold(rate.get())) {
-        Some(command) if dry => print(&format!("{command}\n")),
-        _ => Ok(()),
-    }
-}
-
 /// What is followed, and how it stands.
 struct Follower {
     device: Device,
     pilot: Pilot,
     view: View,
-    limits: Ways<Limits>,
-    /// Of the directions that are shaped.
+    /// Of the directions that are followed.
     standing: Ways<Option<Standing>>,
     json: bool,
     began: Duration,
@@ -94,26 +154,25 @@ struct Follower {
 }
 
 impl Follower {
-    fn new(
-        args: &AutorateArgs,
-        followed: &Followed,
-        limits: Ways<Limits>,
-    ) -> Result<Self, Refused> {
+    fn new(how: &How, followed: &Followed) -> Result<Self, Refused> {
         let (at, rates) = (now(), followed.rates());
         let standing = |way| {
             let rate = rates.of(direction(way))?;
-            Some(Standing { rate, since: at })
+            Some(Standing {
+                rate,
+                since: at,
+                limits: how.limits[way]?,
+            })
         };
         Ok(Follower {
             device: followed.device().clone(),
-            pilot: Pilot::new(args.favour, rates)?,
+            pilot: Pilot::new(how.controller.clone(), rates)?,
             view: View::of(followed.device(), followed.ifb().as_ref())?,
-            limits,
             standing: Ways {
                 down: standing(Way::Down),
                 up: standing(Way::Up),
             },
-            json: args.json,
+            json: how.json,
             began: at,
             told: Changes::of_queues().ok(),
             changed: true,
@@ -165,19 +224,14 @@ impl Follower {
         let Some(standing) = self.standing[way] else {
             return Ok(());
         };
-        let wanted = self.limits[way].hold(decision.rate);
-        if !standing.yields(at, wanted, decision.told) {
+        let Some(next) = standing.next(at, decision) else {
             return Ok(());
-        }
-        followed.change(host, direction(way), wanted)?;
+        };
+        followed.change(host, direction(way), next.rate)?;
         // What it tells of now is this change.
         self.hears();
-        let now = Standing {
-            rate: wanted,
-            since: at,
-        };
-        self.standing[way] = Some(now);
-        self.say(at, way, decision, standing.rate, wanted)
+        self.standing[way] = Some(next);
+        self.say(at, way, decision, standing.rate, next.rate)
     }
 
     fn say(
@@ -194,10 +248,10 @@ impl Follower {
             line["from_bps"] = u64::from(from).into();
             return print(&format!("{line}\n"));
         }
-        let seconds = at.saturating_sub(self.began).as_secs_f64();
-        let Decision { why, told, .. } = decision;
+        let passed = at.saturating_sub(self.began);
         print(&format!(
-            "{seconds:.1} s: {device} {way}: {from} -> {to}, {why} (by {told})\n"
+            "{}\n",
+            changed(passed, device, way, [from, to], decision)
         ))
     }
 }

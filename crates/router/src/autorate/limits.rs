@@ -2,65 +2,79 @@
 
 use autorate::Way;
 use command::Refused;
-use netcfg::ShapedRate;
+use netcfg::{Limits, ShapedRate};
 use units::Rate;
 
-/// A least and a greatest rate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// The least.
-    pub least: ShapedRate,
-    /// The greatest.
-    pub most: ShapedRate,
-}
+/// The word for a rate that finds itself, between all that can be shaped.
+pub const AUTO: &str = "auto";
 
 const HELP: &str =
     "write the least and the greatest rate, such as 5mbit..100mbit; either may be left out";
 
-impl Limits {
-    /// Those that the option of `way` names; without it, what can be shaped.
-    ///
-    /// # Errors
-    /// If they are none.
-    pub fn of(way: Way, text: Option<&str>) -> Result<Self, Refused> {
-        let Some(text) = text else {
-            return Ok(Limits {
-                least: ShapedRate::SLOWEST,
-                most: ShapedRate::FASTEST,
-            });
-        };
-        let refused = |what: String| Refused::new(&format!("--{way}: {what}"), HELP);
-        let ends = text.split_once("..").filter(|ends| *ends != ("", ""));
-        let Some((least, most)) = ends else {
-            return Err(refused(format!("{text:?} is not MIN..MAX")));
-        };
-        let end = |text: &str, without: ShapedRate| -> Result<ShapedRate, Refused> {
-            if text.trim().is_empty() {
-                return Ok(without);
-            }
-            let rate: Rate = text.parse().map_err(|error| refused(format!("{error}")))?;
-            rate.try_into().map_err(|error| refused(format!("{error}")))
-        };
-        let limits = Limits {
-            least: end(least, ShapedRate::SLOWEST)?,
-            most: end(most, ShapedRate::FASTEST)?,
-        };
-        if limits.least > limits.most {
-            let Limits { least, most } = limits;
-            return Err(refused(format!("{least} is more than {most}")));
+/// Those that the option of `way` names; without it, what can be shaped.
+///
+/// # Errors
+/// If they are none.
+pub fn limits(way: Way, text: Option<&str>) -> Result<Limits, Refused> {
+    let Some(text) = text.filter(|text| *text != AUTO) else {
+        return Ok(Limits::default());
+    };
+    let refused = |what: String| Refused::new(&format!("--{way}: {what}"), HELP);
+    let ends = text.split_once("..").filter(|ends| *ends != ("", ""));
+    let Some((least, most)) = ends else {
+        return Err(refused(format!("{text:?} is not MIN..MAX")));
+    };
+    let end = |text: &str, without: ShapedRate| -> Result<ShapedRate, Refused> {
+        if text.trim().is_empty() {
+            return Ok(without);
         }
-        Ok(limits)
+        let rate: Rate = text.parse().map_err(|error| refused(format!("{error}")))?;
+        rate.try_into().map_err(|error| refused(format!("{error}")))
+    };
+    let limits = Limits {
+        least: end(least, ShapedRate::SLOWEST)?,
+        most: end(most, ShapedRate::FASTEST)?,
+    };
+    if limits.least > limits.most {
+        let Limits { least, most } = limits;
+        return Err(refused(format!("{least} is more than {most}")));
     }
+    Ok(limits)
+}
 
-    /// The nearest rate between them, cut to three digits.
-    pub fn hold(self, rate: Rate) -> ShapedRate {
-        let bits = rate.as_bits();
-        let unit = 10_u64.pow(bits.checked_ilog10().unwrap_or(0).saturating_sub(2));
-        let cut = Rate::from_bits(bits - bits % unit);
-        // A greater one than can be shaped is none.
-        let fastest = ShapedRate::FASTEST.get();
-        let cut = ShapedRate::try_from(cut.min(fastest)).unwrap_or(ShapedRate::SLOWEST);
-        cut.clamp(self.least, self.most)
+/// The limits, if the option names a rate that finds itself; none if it names one that stays.
+///
+/// # Errors
+/// If they are none.
+pub fn asked(way: Way, text: Option<&str>) -> Result<Option<Limits>, Refused> {
+    let finds_itself = |text: &&str| *text == AUTO || text.contains("..");
+    let text = text.filter(finds_itself);
+    text.map(|text| limits(way, Some(text))).transpose()
+}
+
+/// The rate to begin with: what was measured, between the limits, or the least that was named.
+///
+/// # Errors
+/// If neither says one.
+pub fn first(
+    way: Way,
+    limits: Limits,
+    measured: Option<ShapedRate>,
+) -> Result<ShapedRate, Refused> {
+    match measured {
+        Some(rate) => Ok(rate.clamp(limits.least, limits.most)),
+        None if limits.least > ShapedRate::SLOWEST => Ok(limits.least),
+        None => {
+            let message = format!("--{way}: nothing says which rate the line carries at first");
+            let least = "name the least that it always has, such as";
+            let help = match cfg!(feature = "measure") {
+                true => format!(
+                    "{least} --{way} 5mbit.., or --from FILE, which `analects measure SERVER -o FILE` writes"
+                ),
+                false => format!("{least} --{way} 5mbit.."),
+            };
+            Err(Refused::new(&message, &help))
+        }
     }
 }
 
@@ -68,8 +82,8 @@ impl Limits {
 mod tests {
     use super::*;
 
-    fn limits(text: &str) -> Result<Limits, String> {
-        Limits::of(Way::Down, Some(text)).map_err(|refused| refused.to_string())
+    fn down(text: &str) -> Result<Limits, String> {
+        limits(Way::Down, Some(text)).map_err(|refused| refused.to_string())
     }
 
     fn rate(bits: u64) -> ShapedRate {
@@ -78,17 +92,15 @@ mod tests {
 
     #[test]
     fn either_may_be_left_out() {
-        let both = limits("5mbit..100mbit").unwrap();
+        let both = down("5mbit..100mbit").unwrap();
         assert_eq!(
             (both.least, both.most),
             (rate(5_000_000), rate(100_000_000))
         );
-        assert_eq!(limits("5mbit..").unwrap().most, ShapedRate::FASTEST);
-        assert_eq!(limits("..100mbit").unwrap().least, ShapedRate::SLOWEST);
-        assert_eq!(
-            Limits::of(Way::Up, None).unwrap().least,
-            ShapedRate::SLOWEST
-        );
+        assert_eq!(down("5mbit..").unwrap().most, ShapedRate::FASTEST);
+        assert_eq!(down("..100mbit").unwrap().least, ShapedRate::SLOWEST);
+        assert_eq!(down("auto").unwrap(), Limits::default());
+        assert_eq!(limits(Way::Up, None).unwrap(), Limits::default());
     }
 
     #[test]
@@ -103,7 +115,7 @@ mod tests {
             ("1bit..5mbit", "1bit is outside"),
             ("5mbit...9mbit", ".9mbit"),
         ] {
-            match limits(text) {
+            match down(text) {
                 Err(error) => {
                     assert!(error.starts_with("--down: "), "{error}");
                     assert!(error.contains(part), "{text}: {error}");
@@ -115,15 +127,34 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_is_cut_and_held() {
-        let hold = |bits| limits("1mbit..50mbit").unwrap().hold(Rate::from_bits(bits));
-        assert_eq!(hold(12_345_678), rate(12_300_000));
-        assert_eq!(hold(999_999), rate(1_000_000));
-        assert_eq!(hold(50_499_999), rate(50_000_000));
-        assert_eq!(hold(0), rate(1_000_000));
-        assert_eq!(hold(u64::MAX), rate(50_000_000));
-        let free = Limits::of(Way::Up, None).unwrap();
-        assert_eq!(free.hold(Rate::from_bits(0)), ShapedRate::SLOWEST);
-        assert_eq!(free.hold(Rate::from_bits(u64::MAX)), ShapedRate::FASTEST);
+    fn a_rate_that_stays_is_not_asked_to_find_itself() {
+        let up = |text: &str| asked(Way::Up, Some(text));
+        assert_eq!(up("9mbit").unwrap(), None);
+        assert_eq!(up("auto").unwrap(), Some(Limits::default()));
+        assert_eq!(up("5mbit..").unwrap().unwrap().least, rate(5_000_000));
+        assert!(up("5mbit..4mbit").is_err() && up("..").is_err());
+        assert_eq!(asked(Way::Up, None).unwrap(), None);
+    }
+
+    /// It is never above what was measured or said.
+    #[test]
+    fn the_first_rate_is_safe() {
+        let of = |text: &str, measured: Option<u64>| {
+            first(Way::Up, down(text).unwrap(), measured.map(rate))
+        };
+        assert_eq!(of("auto", Some(9_000_000)).unwrap(), rate(9_000_000));
+        assert_eq!(of("2mbit..50mbit", None).unwrap(), rate(2_000_000));
+        assert_eq!(
+            of("2mbit..50mbit", Some(9_000_000)).unwrap(),
+            rate(9_000_000)
+        );
+        assert_eq!(
+            of("2mbit..5mbit", Some(9_000_000)).unwrap(),
+            rate(5_000_000)
+        );
+        for text in ["auto", "..50mbit"] {
+            let refused = of(text, None).unwrap_err().to_string();
+            assert!(refused.starts_with("--up: nothing says"), "{refused}");
+        }
     }
 }

@@ -1,9 +1,9 @@
 //! Says which rates a line's shaper should have, and sets none.
 
 use super::view::View;
-use super::{BEAT, Pilot, now, object};
+use super::{BEAT, Pilot, controller, now, object};
 use crate::cli::AutorateArgs;
-use crate::tc;
+use crate::on_host::host;
 use autorate::{Decision, Way, Ways};
 use command::{Refused, print};
 use netcfg::{Device, Host, Rates, Runner};
@@ -18,7 +18,7 @@ const STEP: u64 = 100;
 
 /// Observes until a signal comes.
 pub fn observe(args: &AutorateArgs, device: &Device) -> Result<(), Refused> {
-    let pilot = || Pilot::new(args.favour, Rates::default());
+    let pilot = || Pilot::new(controller(args.favour), Rates::default());
     let mut observer = Observer {
         pilot: pilot()?,
         looked_for: now(),
@@ -26,7 +26,7 @@ pub fn observe(args: &AutorateArgs, device: &Device) -> Result<(), Refused> {
         json: args.json,
         device: device.clone(),
     };
-    let host = tc::host(false)?;
+    let host = host(false)?;
     let mut view = View::of(device, None)?;
     eprintln!("{device}: only looking; nothing is changed");
     while !host.interrupted() {

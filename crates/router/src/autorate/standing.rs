@@ -1,7 +1,7 @@
 //! Whether a rate is worth a change.
 
-use autorate::Told;
-use netcfg::ShapedRate;
+use autorate::{Decision, Told};
+use netcfg::{Limits, ShapedRate};
 use std::time::Duration;
 
 /// A rate closer to the one that stands than this part of it is the same.
@@ -10,18 +10,30 @@ const PART: u64 = 30;
 const GROWS: Duration = Duration::from_millis(333);
 const FALLS: Duration = Duration::from_millis(100);
 
-/// The rate of a shaper, and since when.
+/// The rate of a shaper that is followed, and since when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Standing {
     /// The rate.
     pub rate: ShapedRate,
     /// Since when.
     pub since: Duration,
+    /// How far it is followed.
+    pub limits: Limits,
 }
 
 impl Standing {
+    /// What is to stand in its place from `at` on, if `decision` is worth a change.
+    pub fn next(self, at: Duration, decision: &Decision) -> Option<Standing> {
+        let rate = self.limits.hold(decision.rate);
+        self.yields(at, rate, decision.told).then_some(Standing {
+            rate,
+            since: at,
+            ..self
+        })
+    }
+
     /// Whether `wanted` is worth a change at `at`. By nothing that was measured no rate grows.
-    pub fn yields(&self, at: Duration, wanted: ShapedRate, told: Told) -> bool {
+    fn yields(&self, at: Duration, wanted: ShapedRate, told: Told) -> bool {
         let (now, new) = (u64::from(self.rate), u64::from(wanted));
         let stood = at.saturating_sub(self.since);
         let due = match new > now {
@@ -40,6 +52,7 @@ mod tests {
         let standing = Standing {
             rate: 30_000_000.try_into().unwrap(),
             since: Duration::from_secs(1),
+            limits: Limits::default(),
         };
         let at = standing.since + Duration::from_millis(ms);
         standing.yields(at, wanted.try_into().unwrap(), told)

@@ -31,6 +31,11 @@ impl View {
         self.line.see_it()
     }
 
+    /// Whether both devices are those that this looks at.
+    pub fn see_all(&self) -> bool {
+        self.see_it() && self.ifb.as_ref().is_none_or(Eyes::see_it)
+    }
+
     /// What passed since the last look, and how long ago.
     ///
     /// # Errors

@@ -7,8 +7,16 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 pub struct AutorateArgs {
     /// The device towards the line, such as wan, with a shaper of `analects tc apply`.
-    #[arg(long, value_name = "DEVICE")]
-    pub dev: String,
+    #[arg(
+        long,
+        value_name = "DEVICE",
+        required_unless_present = "from_cake_autorate"
+    )]
+    pub dev: Option<String>,
+    /// Only print the command that corresponds to a configuration of cake-autorate, such as
+    /// /root/cake-autorate/config.primary.sh, and say what has no counterpart. It is shell, is read, and never run.
+    #[arg(long, value_name = "FILE", exclusive = true)]
+    pub from_cake_autorate: Option<PathBuf>,
     /// Only look at passing packets, and say what would be set. Nothing is changed, and no shaper needed.
     #[arg(long)]
     pub observe: bool,

@@ -1,5 +1,6 @@
 //! The arguments of `analects gateway`, and of changing it.
 
+use super::autorate::Favoured;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -17,13 +18,17 @@ pub struct GatewayArgs {
     #[cfg(feature = "measure")]
     #[arg(long, value_name = "FILE")]
     pub from: Option<PathBuf>,
-    /// The rate towards the computers, such as 45mbit: a little less than the line's. Without it, the rate is
-    /// not limited.
-    #[arg(long, value_name = "RATE")]
+    /// The rate towards the computers, such as 45mbit: a little less than the line's; or auto, or the least and the
+    /// greatest, such as 5mbit..100mbit, for one that finds itself as `autorate` does, from that of --from or MIN on.
+    /// Without it, the rate is not limited.
+    #[arg(long, value_name = "RATE|auto|MIN..MAX")]
     pub down: Option<String>,
     /// The same away from them. Without it, the rate is not limited.
-    #[arg(long, value_name = "RATE")]
+    #[arg(long, value_name = "RATE|auto|MIN..MAX")]
     pub up: Option<String>,
+    /// With auto, or least and greatest rates: what to spare where both cannot be.
+    #[arg(long, value_name = "WHAT", default_value = "both")]
+    pub favour: Favoured,
     /// The discipline of both directions; mencius if nothing names one.
     #[arg(long, short = 'd', value_name = "NAME[,key=value...]")]
     pub discipline: Option<String>,

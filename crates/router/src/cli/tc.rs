@@ -1,5 +1,6 @@
 //! The arguments of `analects tc`.
 
+use super::autorate::Favoured;
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use core::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -19,7 +20,7 @@ pub enum TcCommand {
     /// Restore the state of a device before `tc apply`.
     Clear(TcClear),
     /// Run until interrupted, and put back what other programs take away from set-ups: qdiscs, filters, ifb
-    /// devices. It says so, and `tc show` counts it.
+    /// devices. It says so, and `tc show` counts it. Rates that find themselves it follows.
     Keep(TcKeep),
 }
 
@@ -61,25 +62,32 @@ pub struct TcApply {
     #[cfg(feature = "measure")]
     #[arg(long, value_name = "FILE", conflicts_with = "levels", groups = ["sends", "receives"])]
     pub from: Option<PathBuf>,
-    /// The rate at which it sends: 85 to 95 % of a speed test's result. Only 2lps needs none, where the
-    /// device itself is the bottleneck.
+    /// The rate at which it sends: 85 to 95 % of a speed test's result; or auto, or the least and the greatest, for one
+    /// that finds itself as `autorate` does: it begins with the rate of --from, or with MIN, and is followed until
+    /// this is interrupted. Only 2lps needs none, where the device itself is the bottleneck.
     #[arg(
         long,
         alias = "rate",
-        value_name = "RATE",
+        value_name = "RATE|auto|MIN..MAX",
         group = "sends",
         required_unless_present_any = UNLESS
     )]
     pub up: Option<String>,
-    /// The rate at which it receives. Without it, incoming traffic is not shaped.
+    /// The same of the rate at which it receives. Without it, incoming traffic is not shaped.
     #[arg(
         long,
         alias = "ingress",
-        value_name = "RATE",
+        value_name = "RATE|auto|MIN..MAX",
         group = "receives",
         conflicts_with = "levels"
     )]
     pub down: Option<String>,
+    /// With auto, or least and greatest rates: what to spare where both cannot be.
+    #[arg(long, value_name = "WHAT", default_value = "both")]
+    pub favour: Favoured,
+    /// With auto, or least and greatest rates: do not stay to follow the line. `analects tc keep` does, as in the service.
+    #[arg(long)]
+    pub no_follow: bool,
     /// Overhead of the line for each IP packet: bytes, or a keyword of tc-cake(8) such as docsis,
     /// pppoe-ptm, bridged-ptm, ethernet or conservative. Without it, the kernel's packet lengths count.
     #[arg(

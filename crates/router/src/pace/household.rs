@@ -1,7 +1,8 @@
 //! `--household`: the rate is that of all hosts of a household, and this host's part follows what the others want.
 
 use crate::cli::PaceArgs;
-use crate::diverted::{broke, device};
+use crate::diverted::broke;
+use crate::on_host::device;
 use command::Refused;
 use live::{Gates, Household, Standing, Turn};
 use std::collections::VecDeque;

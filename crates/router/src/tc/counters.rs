@@ -158,6 +158,7 @@ mod tests {
                 discipline: Discipline::new(&"mencius".parse().unwrap()).unwrap(),
                 received: None,
                 threshold: None,
+                follow: None,
             }),
             restored: 3,
             followed: None,

@@ -1,7 +1,8 @@
 //! `analects tc keep`: puts back what other programs take away.
 
-use super::{device, host};
+use super::followers::Followers;
 use crate::cli::TcKeep;
+use crate::on_host::{device, host};
 use command::Refused;
 use netcfg::{Changes, Device, Error, Found, Host, Kind, Runner, Store, Upkeep};
 use std::collections::BTreeMap;
@@ -12,31 +13,64 @@ const PATIENCE: Duration = Duration::from_millis(200);
 /// Waits between two looks where the kernel tells of changes, should one be lost, and where it does not.
 const SELDOM: u32 = 25;
 const OFTEN: u32 = 5;
+/// Waits between any two looks.
+const AT_ONCE: u32 = 4;
 /// Failures in a row after which a set-up is given up.
 const MOST: u32 = 3;
 
 /// Looks after set-ups until a signal comes, or the one that was named is cleared.
 pub fn keep(args: &TcKeep) -> Result<(), Refused> {
-    let named = args.dev.as_deref().map(device).transpose()?;
+    let named = args
+        .dev
+        .as_deref()
+        .map(|name| device("--dev", name))
+        .transpose()?;
     let mut host = host(false)?;
+    let mut followers = Followers::new(&args.state, &host);
+    let kept = rounds(args, named.as_ref(), &mut host, &mut followers);
+    followers.end();
+    kept
+}
+
+/// Looks after them round by round.
+fn rounds(
+    args: &TcKeep,
+    named: Option<&Device>,
+    host: &mut Host,
+    followers: &mut Followers,
+) -> Result<(), Refused> {
     let told = [Changes::of_queues(), Changes::of_rules()];
     let mut devices = BTreeMap::new();
     while !host.interrupted() {
-        let all = match &named {
+        let all = match named {
             Some(device) => vec![device.clone()],
             None => Store::look(&args.state).devices()?,
         };
         for device in all {
             let new = || (Upkeep::of(&device), Told::default());
             let of = devices.entry(device.clone()).or_insert_with(new);
-            if !one(args, &mut host, &device, of)? && named.is_some() {
-                eprintln!("nothing is applied to {device}");
-                return Ok(());
+            match one(args, host, &device, of)? {
+                Some(Found::Nothing) if named.is_some() => {
+                    eprintln!("nothing is applied to {device}");
+                    return Ok(());
+                }
+                Some(Found::Whole | Found::Restored(_)) => followers.look(&device)?,
+                Some(Found::Nothing | Found::Gone) | None => (),
             }
         }
-        wait(&host, &told);
+        rest(host);
+        wait(host, &told);
     }
     Ok(())
+}
+
+/// Changes come in numbers, with a rate that is followed up to ten times a second: a look is for all of them.
+fn rest(host: &Host) {
+    for _ in 0..AT_ONCE {
+        if !host.interrupted() {
+            std::thread::sleep(PATIENCE);
+        }
+    }
 }
 
 /// Waits until the kernel tells of a change, or it is time to look, or a signal came.
@@ -75,13 +109,13 @@ struct Told {
     failures: u32,
 }
 
-/// Looks after one; whether there is one.
+/// Looks after one; none if that failed, and is to be tried again.
 fn one(
     args: &TcKeep,
     host: &mut Host,
     device: &Device,
     (upkeep, told): &mut (Upkeep, Told),
-) -> Result<bool, Refused> {
+) -> Result<Option<Found>, Refused> {
     let looked = Store::look(&args.state);
     let open = |_: &dyn Runner| -> Result<Store, Error> {
         Store::open(&args.state, PATIENCE, &Host::default())
@@ -90,12 +124,12 @@ fn one(
         Ok(found) => {
             told.failures = 0;
             told.tell(device, &found);
-            Ok(found != Found::Nothing)
+            Ok(Some(found))
         }
         Err(error) => {
             told.failures += 1;
             match told.failures < MOST {
-                true => Ok(true),
+                true => Ok(None),
                 false => Err(Error {
                     kind: Kind::Failed,
                     message: format!(
