@@ -53,8 +53,8 @@ fn apply(args: &TcApply) -> Result<()> {
     let mut settings = Settings {
         follow: auto.is_any().then(|| Follow {
             controller: controller(args.favour).to_string(),
-            down: auto.limits.down,
-            up: auto.limits.up,
+            least: auto.rates(|limits| limits.least),
+            most: auto.rates(|limits| limits.most),
         }),
         ..settings(args)?
     };
