@@ -1,6 +1,6 @@
 //! How far rates may follow a line.
 
-use crate::ShapedRate;
+use crate::{Direction, Rates, ShapedRate};
 use core::fmt;
 use serde::{Deserialize, Serialize};
 use units::Rate;
@@ -11,17 +11,24 @@ use units::Rate;
 pub struct Follow {
     /// By which controller, as a choice is written.
     pub controller: String,
-    /// How far the rate at which it receives, if that one is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub down: Option<Limits>,
-    /// The same of the rate at which it sends.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub up: Option<Limits>,
+    /// The least rates of those directions.
+    pub least: Rates,
+    /// The greatest.
+    pub most: Rates,
+}
+
+impl Follow {
+    /// How far the rate of `direction` follows, if that one is to.
+    pub fn of(&self, direction: Direction) -> Option<Limits> {
+        Some(Limits {
+            least: self.least.of(direction)?,
+            most: self.most.of(direction)?,
+        })
+    }
 }
 
 /// A least and a greatest rate. The default is all that can be shaped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// The least.
     pub least: ShapedRate,

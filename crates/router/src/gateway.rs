@@ -40,8 +40,7 @@ const FOLLOWS: Duration = Duration::from_millis(10);
 const HELD_UP: Duration = Duration::from_millis(1);
 
 /// Shapes until a signal comes; then all is as before.
-pub fn run(args: &GatewayArgs) -> Result<()> {
-    let mut args = args.clone();
+pub fn run(mut args: GatewayArgs) -> Result<()> {
     let auto = Auto::take(&mut args.down, &mut args.up)?;
     #[cfg(feature = "measure")]
     let mut args = filled(&args)?;

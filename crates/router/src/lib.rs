@@ -36,9 +36,9 @@ pub use pace::check_rate;
 pub fn execute(command: Command) -> Result<(), Refused> {
     match command {
         Command::Pace(args) => pace::run(&args),
-        Command::Gateway(args) => gateway::run(&args),
+        Command::Gateway(args) => gateway::run(args),
         Command::Change(args) => gateway::change(&args),
-        Command::Tc { command } => tc::tc(&command),
+        Command::Tc { command } => tc::tc(command),
         Command::Autorate(args) => autorate::run(&args),
         Command::Probe(args) => probe::probe(&args),
         Command::Doctor(args) => doctor::run(&args, None),

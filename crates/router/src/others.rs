@@ -62,7 +62,6 @@ fn of(root: &Path, devices: &[&Device]) -> Vec<Other> {
             .collect();
         others.extend(follower(root, &words, &number, &names));
     }
-    others.sort_by(|a, b| a.what.cmp(&b.what));
     // Each of them is several processes of one command line.
     others.dedup_by(|a, b| a.end == b.end);
     others

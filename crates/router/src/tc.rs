@@ -29,17 +29,16 @@ use units::{Bytes, Choice, Duration, Rate, Refusal};
 type Result<T> = core::result::Result<T, Refused>;
 
 /// Runs one of the subcommands.
-pub fn tc(command: &TcCommand) -> Result<()> {
+pub fn tc(command: TcCommand) -> Result<()> {
     match command {
-        TcCommand::Apply(args) => apply(args),
-        TcCommand::Show(args) => show::show(args),
-        TcCommand::Clear(args) => clear(args),
-        TcCommand::Keep(args) => keep::keep(args),
+        TcCommand::Apply(args) => apply(*args),
+        TcCommand::Show(args) => show::show(&args),
+        TcCommand::Clear(args) => clear(&args),
+        TcCommand::Keep(args) => keep::keep(&args),
     }
 }
 
-fn apply(args: &TcApply) -> Result<()> {
-    let mut args = args.clone();
+fn apply(mut args: TcApply) -> Result<()> {
     let auto = Auto::take(&mut args.down, &mut args.up)?;
     if args.watch && auto.is_any() {
         let message = "--watch follows the sizes of flows, not a rate that finds itself as well";
@@ -53,8 +52,8 @@ fn apply(args: &TcApply) -> Result<()> {
     let mut settings = Settings {
         follow: auto.is_any().then(|| Follow {
             controller: controller(args.favour).to_string(),
-            down: auto.limits.down,
-            up: auto.limits.up,
+            least: auto.rates(|limits| limits.least),
+            most: auto.rates(|limits| limits.most),
         }),
         ..settings(args)?
     };

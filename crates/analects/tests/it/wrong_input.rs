@@ -1305,7 +1305,10 @@ fn what_is_no_measured_line_is_refused() {
     }
     refused(
         "none.toml",
-        &["--from: none.toml: there is no such file", "measure SERVER -o FILE"],
+        &[
+            "--from: none.toml: there is no such file",
+            "measure SERVER -o FILE",
+        ],
     );
     refused(".", &["--from: .: it is a folder"]);
     folder.write("f.toml", " ".repeat((1 << 20) + 1));

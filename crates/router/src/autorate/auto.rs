@@ -3,7 +3,7 @@
 use super::limits::{asked, first};
 use autorate::{Way, Ways};
 use command::Refused;
-use netcfg::{Limits, ShapedRate};
+use netcfg::{Limits, Rates, ShapedRate};
 use units::Rate;
 
 /// What of the options `--down` and `--up` is to find itself.
@@ -36,6 +36,14 @@ impl Auto {
     /// Whether anything is.
     pub fn is_any(&self) -> bool {
         self.limits != Ways::default()
+    }
+
+    /// Those ends of the limits.
+    pub fn rates(&self, end: fn(Limits) -> ShapedRate) -> Rates {
+        Rates {
+            down: self.limits.down.map(end),
+            up: self.limits.up.map(end),
+        }
     }
 
     /// Puts a first rate where one finds itself: the measured one that is there by now, or the least that was named.

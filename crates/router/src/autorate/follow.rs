@@ -66,8 +66,8 @@ pub fn as_applied(
     let how = How {
         controller: controller.map_err(bad)?,
         limits: Ways {
-            down: follow.down,
-            up: follow.up,
+            down: follow.of(Direction::Down),
+            up: follow.of(Direction::Up),
         },
         keep: false,
         json: false,

@@ -2,7 +2,6 @@
 
 use command::Refused;
 use core::fmt::Write as _;
-use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The values that say what is shaped, and what cake-autorate takes without them (github.com/lynxthecat/cake-autorate,
@@ -70,12 +69,19 @@ const WITHOUT: [(&[&str], &str); 4] = [
     ),
 ];
 
-/// A configuration: what it sets, by name with its line, and what was made of each line.
+/// A configuration: its lines, by their numbers.
 #[derive(Debug, Default)]
 pub struct Configuration {
-    values: BTreeMap<String, (usize, String)>,
-    /// Lines that are no assignments of plain values.
-    strange: Vec<(usize, String)>,
+    lines: Vec<Line>,
+}
+
+#[derive(Debug)]
+struct Line {
+    number: usize,
+    /// What it sets; none if it is no assignment of a plain value.
+    name: Option<String>,
+    /// The value, or the line.
+    text: String,
 }
 
 impl Configuration {
@@ -96,15 +102,9 @@ impl Configuration {
                 continue;
             }
             match assignment(line) {
-                Assigned::Plain(name, value) => {
-                    found
-                        .values
-                        .insert(name.to_owned(), (number, value.to_owned()));
-                }
+                Assigned::Plain(name, value) => found.add(number, Some(name), value),
                 Assigned::List(name, closed) => {
-                    found
-                        .values
-                        .insert(name.to_owned(), (number, "(...)".to_owned()));
+                    found.add(number, Some(name), "(...)");
                     list = !closed;
                 }
                 Assigned::Not => {
@@ -120,12 +120,15 @@ impl Configuration {
                             "write the value itself: nothing is run",
                         ));
                     }
-                    found.strange.push((number, line.to_owned()));
+                    found.add(number, None, line);
                 }
             }
         }
-        let known = |name: &&str| found.values.contains_key(*name);
-        if !USED.iter().chain(&BASES).any(|(name, _)| known(name)) {
+        if !USED
+            .iter()
+            .chain(&BASES)
+            .any(|(name, _)| found.line(name).is_some())
+        {
             let file = file.display();
             let message = format!(
                 "{file}: found no setting of a rate or a device, expected a configuration of cake-autorate"
@@ -136,10 +139,21 @@ impl Configuration {
         Ok(found)
     }
 
+    fn add(&mut self, number: usize, name: Option<&str>, text: &str) {
+        let (name, text) = (name.map(str::to_owned), text.to_owned());
+        self.lines.push(Line { number, name, text });
+    }
+
+    /// The line that sets a name: the last one counts.
+    fn line(&self, name: &str) -> Option<&Line> {
+        let sets = |line: &&Line| line.name.as_deref() == Some(name);
+        self.lines.iter().rev().find(sets)
+    }
+
     /// The value of a name that is used.
     fn value(&self, name: &str) -> &str {
         let default = USED.iter().chain(&BASES).find(|(used, _)| *used == name);
-        let own = self.values.get(name).map(|(_, value)| value.as_str());
+        let own = self.line(name).map(|line| line.text.as_str());
         own.or(default.map(|(_, value)| *value)).unwrap_or_default()
     }
 
@@ -192,8 +206,8 @@ impl Configuration {
     }
 
     fn place(&self, file: &Path, name: &str) -> String {
-        match self.values.get(name) {
-            Some((line, _)) => format!("{}:{line}: {name}", file.display()),
+        match self.line(name) {
+            Some(line) => format!("{}:{}: {name}", file.display(), line.number),
             None => format!("{name}, which {} leaves out", file.display()),
         }
     }
@@ -201,46 +215,36 @@ impl Configuration {
     /// A line for each that the command does not say: what is not understood, what has no counterpart, and
     /// what is cake-autorate's own default.
     pub fn notes(&self, file: &Path) -> Vec<String> {
-        let mut notes = Vec::new();
-        for (name, (line, value)) in &self.values {
-            let used = USED.iter().any(|(used, _)| used == name);
-            let base = BASES.iter().any(|(used, _)| used == name);
-            let way = name.get(5..7).unwrap_or_default();
-            let stays = base && self.value(&format!("adjust_{way}_shaper_rate")) == "0";
-            if used || stays {
-                continue;
-            }
-            let begins = |parts: &&[&str]| parts.iter().any(|part| name.starts_with(part));
-            let why = WITHOUT.iter().find(|(parts, _)| begins(parts));
-            let why = why.map_or(
-                "not a name of cake-autorate that is known here".to_owned(),
-                |(_, why)| format!("no counterpart: {why}"),
-            );
-            let value = scenario::printable(value, 80);
-            notes.push((
-                *line,
-                format!("{}:{line}: {name}={value}: {why}", file.display()),
-            ));
-        }
-        for (line, text) in &self.strange {
-            let text = scenario::printable(text, 80);
-            notes.push((
-                *line,
-                format!(
-                    "{}:{line}: not understood, and not run: {text}",
-                    file.display()
-                ),
-            ));
-        }
-        notes.sort();
-        let missing = USED
-            .iter()
-            .filter(|(name, _)| !self.values.contains_key(*name));
+        let notes = self.lines.iter().filter_map(|line| self.note(file, line));
+        let missing = USED.iter().filter(|(name, _)| self.line(name).is_none());
         let defaults = missing.map(|(name, value)| {
             format!("{}: no {name}: cake-autorate's own {value}", file.display())
         });
-        let notes = notes.into_iter().map(|(_, note)| note);
         notes.chain(defaults).collect()
+    }
+
+    /// What is said of a line, unless the command says it.
+    fn note(&self, file: &Path, line: &Line) -> Option<String> {
+        let (place, text) = (file.display(), scenario::printable(&line.text, 80));
+        let number = line.number;
+        let Some(name) = &line.name else {
+            return Some(format!(
+                "{place}:{number}: not understood, and not run: {text}"
+            ));
+        };
+        let way = name.get(5..7).unwrap_or_default();
+        let stays = BASES.iter().any(|(base, _)| base == name)
+            && self.value(&format!("adjust_{way}_shaper_rate")) == "0";
+        if stays || USED.iter().any(|(used, _)| used == name) {
+            return None;
+        }
+        let begins = |parts: &&[&str]| parts.iter().any(|part| name.starts_with(part));
+        Some(match WITHOUT.iter().find(|(parts, _)| begins(parts)) {
+            Some((_, why)) => format!("{place}:{number}: {name}={text}: no counterpart: {why}"),
+            None => format!(
+                "{place}:{number}: {name}={text}: not a name of cake-autorate that is known here"
+            ),
+        })
     }
 }
 

@@ -3,31 +3,29 @@
 use crate::autorate::as_applied;
 use command::Refused;
 use netcfg::{Claim, Device, Host, Store};
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 
-/// A thread for each.
+/// What begins to follow lines.
 pub struct Followers {
     state: PathBuf,
     host: Host,
-    threads: BTreeMap<Device, Thread>,
 }
 
+/// What follows a line.
 #[derive(Default)]
-struct Thread {
+pub struct Thread {
     running: Option<JoinHandle<Result<(), Refused>>>,
     /// Why it ended last.
     told: Option<String>,
 }
 
 impl Followers {
-    /// None so far; they end with a signal that `host` catches, too.
+    /// What it begins ends with a signal that `host` catches, too.
     pub fn new(state: &Path, host: &Host) -> Self {
         Followers {
             state: state.to_owned(),
             host: host.clone(),
-            threads: BTreeMap::new(),
         }
     }
 
@@ -35,8 +33,7 @@ impl Followers {
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn look(&mut self, device: &Device) -> Result<(), Refused> {
-        let thread = self.threads.entry(device.clone()).or_default();
+    pub fn look(&self, device: &Device, thread: &mut Thread) -> Result<(), Refused> {
         if thread.running.as_ref().is_some_and(|it| !it.is_finished()) {
             return Ok(());
         }
@@ -53,18 +50,15 @@ impl Followers {
         Ok(())
     }
 
-    /// Ends all, which put back the rates that were applied.
-    pub fn end(mut self) {
+    /// Tells all to end; they put back the rates that were applied.
+    pub fn interrupt(&self) {
         self.host.interrupt();
-        for (device, thread) in &mut self.threads {
-            thread.end(device);
-        }
     }
 }
 
 impl Thread {
     /// Waits for its end; says why it ended, if that is another reason than the last time.
-    fn end(&mut self, device: &Device) {
+    pub fn end(&mut self, device: &Device) {
         let Some(running) = self.running.take() else {
             return;
         };

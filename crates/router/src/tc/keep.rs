@@ -1,6 +1,6 @@
 //! `analects tc keep`: puts back what other programs take away.
 
-use super::followers::Followers;
+use super::followers::{Followers, Thread};
 use crate::cli::TcKeep;
 use crate::on_host::{device, host};
 use command::Refused;
@@ -26,35 +26,51 @@ pub fn keep(args: &TcKeep) -> Result<(), Refused> {
         .map(|name| device("--dev", name))
         .transpose()?;
     let mut host = host(false)?;
-    let mut followers = Followers::new(&args.state, &host);
-    let kept = rounds(args, named.as_ref(), &mut host, &mut followers);
-    followers.end();
+    let followers = Followers::new(&args.state, &host);
+    let mut devices = BTreeMap::new();
+    let kept = rounds(args, named.as_ref(), (&mut host, &followers), &mut devices);
+    followers.interrupt();
+    for (device, one) in &mut devices {
+        one.follower.end(device);
+    }
     kept
+}
+
+/// A set-up that is looked after.
+struct One {
+    upkeep: Upkeep,
+    told: Told,
+    follower: Thread,
 }
 
 /// Looks after them round by round.
 fn rounds(
     args: &TcKeep,
     named: Option<&Device>,
-    host: &mut Host,
-    followers: &mut Followers,
+    (host, followers): (&mut Host, &Followers),
+    devices: &mut BTreeMap<Device, One>,
 ) -> Result<(), Refused> {
     let told = [Changes::of_queues(), Changes::of_rules()];
-    let mut devices = BTreeMap::new();
     while !host.interrupted() {
         let all = match named {
             Some(device) => vec![device.clone()],
             None => Store::look(&args.state).devices()?,
         };
         for device in all {
-            let new = || (Upkeep::of(&device), Told::default());
-            let of = devices.entry(device.clone()).or_insert_with(new);
-            match one(args, host, &device, of)? {
+            let new = || One {
+                upkeep: Upkeep::of(&device),
+                told: Told::default(),
+                follower: Thread::default(),
+            };
+            let kept = devices.entry(device.clone()).or_insert_with(new);
+            match one(args, host, &device, kept)? {
                 Some(Found::Nothing) if named.is_some() => {
                     eprintln!("nothing is applied to {device}");
                     return Ok(());
                 }
-                Some(Found::Whole | Found::Restored(_)) => followers.look(&device)?,
+                Some(Found::Whole | Found::Restored(_)) => {
+                    followers.look(&device, &mut kept.follower)?;
+                }
                 Some(Found::Nothing | Found::Gone) | None => (),
             }
         }
@@ -114,7 +130,7 @@ fn one(
     args: &TcKeep,
     host: &mut Host,
     device: &Device,
-    (upkeep, told): &mut (Upkeep, Told),
+    One { upkeep, told, .. }: &mut One,
 ) -> Result<Option<Found>, Refused> {
     let looked = Store::look(&args.state);
     let open = |_: &dyn Runner| -> Result<Store, Error> {

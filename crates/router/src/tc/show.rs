@@ -4,7 +4,7 @@ use super::{Result, counters, devices, flows};
 use crate::cli::{ShowFormat, TcShow};
 use crate::on_host::host;
 use command::{Refused, print};
-use netcfg::{Device, Follow, Host, Limits, Settings, Store};
+use netcfg::{Device, Direction, Host, Settings, Store};
 
 /// Shows the set-ups that are asked for.
 pub fn show(args: &TcShow) -> Result<()> {
@@ -102,13 +102,12 @@ fn applied(device: &Device, settings: &Settings) -> String {
         text += &format!(", {overhead}");
     }
     text += "\n";
-    let Some(Follow { down, up, .. }) = &settings.follow else {
+    let Some(follow) = &settings.follow else {
         return text;
     };
-    let each = [("sends", up), ("receives", down)].into_iter();
-    let each = each.filter_map(|(verb, limits)| Some((verb, limits.as_ref()?)));
+    let each = [("sends", Direction::Up), ("receives", Direction::Down)].into_iter();
     let each: Vec<String> = each
-        .map(|(verb, limits): (_, &Limits)| format!("{verb} {limits}"))
+        .filter_map(|(verb, direction)| Some(format!("{verb} {}", follow.of(direction)?)))
         .collect();
     text + &format!("  followed as the line carries: {}\n", each.join(", "))
 }
