@@ -1,16 +1,18 @@
 //! The flows of a `mencius` in the kernel, which lists them as its classes.
 
-use crate::rtnetlink::{ask, socket};
+use crate::rtnetlink::{Answer, Question, ask, socket};
 use crate::{Device, Error};
 use core::time::Duration;
 use netlink_packet_core::{NLM_F_DUMP, NetlinkMessage, NetlinkPayload, NlasIterator};
-use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::tc::{TcAttribute, TcHandle, TcMessage, TcStats2, TcXstats};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, recv};
 
 /// The kernel's datagrams of a list have at most as much (`netlink_dump`).
 const DATAGRAM: usize = 64 << 10;
+/// RTM_NEWTCLASS and RTM_GETTCLASS.
+const CLASS: u16 = 40;
+const GET_CLASS: u16 = 42;
 /// The kind of the qdisc whose classes are known.
 const KIND: &str = "mencius";
 /// The nest of a flow's figures, and the figures in it: kernel/mencius/pkt_sched_mencius.h.
@@ -72,17 +74,20 @@ pub fn flows(device: &Device) -> Result<Vec<Flow>, Error> {
     }
 }
 
-fn question(index: u32) -> RouteNetlinkMessage {
+fn question(index: u32) -> Question<TcMessage> {
     let mut of = TcMessage::default();
     of.header.index = index.cast_signed();
     of.header.handle = TcHandle::UNSPEC;
-    RouteNetlinkMessage::GetTrafficClass(of)
+    Question {
+        kind: GET_CLASS,
+        of,
+    }
 }
 
 /// The flows of a datagram, and how the list ends, if it does. What cannot be read ends it, too.
 fn read(mut datagram: &[u8], flows: &mut Vec<Flow>) -> Option<Result<(), Errno>> {
     while !datagram.is_empty() {
-        let Ok(message) = NetlinkMessage::<RouteNetlinkMessage>::deserialize(datagram) else {
+        let Ok(message) = NetlinkMessage::<Answer<TcMessage, CLASS>>::deserialize(datagram) else {
             return Some(Err(Errno::BADMSG));
         };
         match message.payload {
@@ -90,9 +95,7 @@ fn read(mut datagram: &[u8], flows: &mut Vec<Flow>) -> Option<Result<(), Errno>>
             NetlinkPayload::Error(error) => {
                 return Some(Err(Errno::from_raw_os_error(-error.raw_code())));
             }
-            NetlinkPayload::InnerMessage(RouteNetlinkMessage::NewTrafficClass(class)) => {
-                flows.extend(flow(&class));
-            }
+            NetlinkPayload::InnerMessage(Answer(Some(class))) => flows.extend(flow(&class)),
             _ => (),
         }
         // Messages begin at multiples of four (netlink(7)).
@@ -169,6 +172,7 @@ fn attributes(bytes: &[u8]) -> impl Iterator<Item = (u16, Vec<u8>)> + '_ {
 mod tests {
     use super::*;
     use netlink_packet_core::{DefaultNla, DoneMessage, Emitable, NetlinkHeader};
+    use netlink_packet_route::RouteNetlinkMessage;
     use netlink_packet_route::tc::{TcStatsBasic, TcStatsQueue};
     use proptest::prelude::*;
 

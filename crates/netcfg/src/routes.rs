@@ -1,14 +1,18 @@
 //! By which device this host's packets leave for an address.
 
 use crate::Error;
-use crate::rtnetlink::{ask, socket};
+use crate::rtnetlink::{Answer, Question, ask, socket};
 use netlink_packet_core::{NetlinkMessage, NetlinkPayload};
+use netlink_packet_route::AddressFamily as Family;
 use netlink_packet_route::route::{RouteAddress, RouteAttribute, RouteMessage};
-use netlink_packet_route::{AddressFamily as Family, RouteNetlinkMessage};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, recv};
 use std::net::IpAddr;
 use std::os::fd::OwnedFd;
+
+/// RTM_NEWROUTE and RTM_GETROUTE.
+const ROUTE: u16 = 24;
+const GET_ROUTE: u16 = 26;
 
 /// By what packets leave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,7 +69,7 @@ impl Routes {
     }
 }
 
-fn question(address: IpAddr) -> RouteNetlinkMessage {
+fn question(address: IpAddr) -> Question<RouteMessage> {
     let mut route = RouteMessage::default();
     (
         route.header.address_family,
@@ -76,13 +80,16 @@ fn question(address: IpAddr) -> RouteNetlinkMessage {
     };
     let address = RouteAddress::from(address);
     route.attributes.push(RouteAttribute::Destination(address));
-    RouteNetlinkMessage::GetRoute(route)
+    Question {
+        kind: GET_ROUTE,
+        of: route,
+    }
 }
 
 /// The way of an answer; an error, such as that no route leads there, has none.
 fn way(answer: &[u8]) -> Option<Way> {
-    let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(answer).ok()?;
-    let NetlinkPayload::InnerMessage(RouteNetlinkMessage::NewRoute(route)) = answer.payload else {
+    let answer = NetlinkMessage::<Answer<RouteMessage, ROUTE>>::deserialize(answer).ok()?;
+    let NetlinkPayload::InnerMessage(Answer(Some(route))) = answer.payload else {
         return None;
     };
     let attributes = route.attributes.iter();

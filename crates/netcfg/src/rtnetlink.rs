@@ -1,8 +1,10 @@
 //! Questions to the kernel about routes and queues (rtnetlink(7)).
 
 use core::time::Duration;
-use netlink_packet_core::{NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload};
-use netlink_packet_route::RouteNetlinkMessage;
+use netlink_packet_core::{
+    DecodeError, Emitable, NLM_F_REQUEST, NetlinkDeserializable, NetlinkHeader, NetlinkMessage,
+    NetlinkPayload, NetlinkSerializable, Parseable,
+};
 use rustix::io::Errno;
 use rustix::net::netlink::SocketAddrNetlink;
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
@@ -25,14 +27,50 @@ pub fn socket() -> Result<OwnedFd, Errno> {
     Ok(socket)
 }
 
+/// A question of one kind: the kernel's number of it (linux/rtnetlink.h), and what it says. The library's enum of all
+/// kinds brings their readers, and is a twentieth of a router's program.
+pub struct Question<T> {
+    /// The number.
+    pub kind: u16,
+    /// What it says.
+    pub of: T,
+}
+
+impl<T: Emitable> NetlinkSerializable for Question<T> {
+    fn message_type(&self) -> u16 {
+        self.kind
+    }
+
+    fn buffer_len(&self) -> usize {
+        self.of.buffer_len()
+    }
+
+    fn serialize(&self, buffer: &mut [u8]) {
+        self.of.emit(buffer);
+    }
+}
+
+/// An answer of the kind with the number `KIND`; none if it is of another.
+#[derive(Debug)]
+pub struct Answer<T, const KIND: u16>(pub Option<T>);
+
+impl<T: Parseable<[u8]>, const KIND: u16> NetlinkDeserializable for Answer<T, KIND> {
+    type Error = DecodeError;
+
+    fn deserialize(header: &NetlinkHeader, payload: &[u8]) -> Result<Self, DecodeError> {
+        let is_it = header.message_type == KIND;
+        Ok(Answer(is_it.then(|| T::parse(payload)).transpose()?))
+    }
+}
+
 /// Asks `question`, with `flags` beside that of every request.
 ///
 /// # Errors
 /// If the kernel does not take it.
-pub fn ask(socket: &OwnedFd, flags: u16, question: RouteNetlinkMessage) -> Result<(), Errno> {
+pub fn ask<T: Emitable>(socket: &OwnedFd, flags: u16, question: Question<T>) -> Result<(), Errno> {
     let mut header = NetlinkHeader::default();
     header.flags = NLM_F_REQUEST | flags;
-    let mut message = NetlinkMessage::new(header, NetlinkPayload::from(question));
+    let mut message = NetlinkMessage::new(header, NetlinkPayload::InnerMessage(question));
     message.finalize();
     let mut bytes = vec![0; message.buffer_len()];
     message.serialize(&mut bytes);
