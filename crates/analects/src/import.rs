@@ -5,6 +5,7 @@ mod dump;
 mod file;
 mod flent;
 mod line;
+mod page;
 mod recorded;
 mod timeline;
 mod times;
@@ -51,10 +52,9 @@ fn call(args: &InternalsArgs) -> Result<()> {
         text.map(|text| rate(option, text)).transpose()
     };
     let (down, up) = (line("--down", &args.down)?, line("--up", &args.up)?);
-    if let Some(out) = &args.out {
-        distinct(Some(&args.dump), std::slice::from_ref(out))?;
-        replaceable(out)?;
-    }
+    let written: Vec<_> = args.out.iter().chain(&args.report).cloned().collect();
+    distinct(Some(&args.dump), &written)?;
+    written.iter().try_for_each(|file| replaceable(file))?;
     let file = args.dump.display().to_string();
     let wrong = |reason: String| {
         let help =
@@ -82,6 +82,9 @@ fn call(args: &InternalsArgs) -> Result<()> {
         until,
     };
     let text = written::scenario(&call, &part);
+    if let Some(report) = &args.report {
+        replace(report, &page::page(connection, &call))?;
+    }
     let timeline = timeline(connection, &call);
     let Some(out) = &args.out else {
         eprint!("{timeline}");
@@ -163,16 +166,16 @@ fn part(args: &InternalsArgs, call: &Recorded) -> Result<(usize, usize)> {
         None => worst(call, most),
     };
     // Two seconds are the least of a call.
-    if from + 2 > call.seconds {
-        let message = format!("--from {from}s: the call has {} s", call.seconds);
+    if from + 2 > call.axis.seconds {
+        let message = format!("--from {from}s: the call has {} s", call.axis.seconds);
         return Err(Refused::new(&message, "give an earlier time"));
     }
-    Ok((from, call.seconds.min(from + most)))
+    Ok((from, call.axis.seconds.min(from + most)))
 }
 
 /// The first second of the part with most seconds of trouble; the call's, if the whole fits.
 fn worst(call: &Recorded, most: usize) -> usize {
-    let last = call.seconds.saturating_sub(most);
+    let last = call.axis.seconds.saturating_sub(most);
     let trouble = call.findings.iter().filter(|of| of.cause.is_trouble());
     let times: Vec<(f64, f64)> = trouble.map(|of| (of.from, of.until)).take(TIMES).collect();
     let within = |from: usize| -> f64 {
@@ -250,7 +253,7 @@ fn summary(
         "connection {} of {}: {} s, of which {} to {} here; round trip from {:.0} ms{way}{more}\n\n{table}\n",
         printable(id, NAME),
         printable(&connection.url, NAME),
-        call.seconds,
+        call.axis.seconds,
         part.from,
         part.until,
         1e3 * call.rtt,

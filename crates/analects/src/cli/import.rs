@@ -100,4 +100,8 @@ pub struct InternalsArgs {
     /// command. Without it, the scenario is printed, and the timeline on standard error.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    /// Write a page on the dump into this file: the timeline, and rates, losses, round trips, frames and
+    /// freezes over time. It has no addresses, URLs or names of devices.
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
 }

@@ -112,6 +112,12 @@ impl Axis {
         rates
     }
 
+    /// When it began, in words; nothing of a time that no calendar has.
+    pub fn begin(&self) -> String {
+        let time = jiff::Timestamp::from_second(self.first as i64);
+        time.map_or_else(|_| String::new(), |time| time.to_string())
+    }
+
     /// A time since 1970 in seconds of the call.
     pub fn at(&self, time: f64) -> f64 {
         (time - self.first).clamp(0.0, self.seconds as f64)

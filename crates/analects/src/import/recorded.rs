@@ -65,8 +65,8 @@ pub struct Episode {
 /// A call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recorded {
-    /// Its length in seconds.
-    pub seconds: usize,
+    /// Its seconds.
+    pub axis: Axis,
     /// What was sent; simulcast's layers together.
     pub sent: Option<Media>,
     /// What was received, each stream by itself.
@@ -75,6 +75,8 @@ pub struct Recorded {
     pub sounds: Vec<Sound>,
     /// The shortest round trip, in seconds.
     pub rtt: f64,
+    /// The longest round trip of each second in which one was measured, in seconds.
+    pub rtts: Vec<Option<f64>>,
     /// What it wanted to send.
     pub wanted: Wanted,
     /// Times in which packets waited, in their order.
@@ -151,7 +153,6 @@ pub fn call(connection: &Connection) -> Result<Recorded, String> {
         rates.fold(0.0, f64::max)
     };
     let mut recorded = Recorded {
-        seconds: axis.seconds,
         sent: outgoing(connection, &sent, &axis, audio("outbound-rtp", "bytesSent")),
         received: received
             .iter()
@@ -162,12 +163,14 @@ pub fn call(connection: &Connection) -> Result<Recorded, String> {
         wanted: wanted::of(connection, &sent),
         episodes: Vec::new(),
         findings: timeline::of(connection, &axis),
+        rtts,
+        axis: axis.clone(),
     };
     // One stream of audio goes with one of video; the others share the first one's.
     if let Some(first) = recorded.received.first_mut() {
         first.audio = audio("inbound-rtp", "bytesReceived");
     }
-    recorded.episodes = episodes(&recorded, &rtts);
+    recorded.episodes = episodes(&recorded);
     let told = recorded.episodes.iter().map(|of| of.told(rtt));
     recorded.findings.extend(told);
     timeline::sort(&mut recorded.findings);
@@ -323,16 +326,16 @@ fn measured(report: &Report<'_>, name: &str, count: &str) -> Vec<Sample> {
 }
 
 /// The seconds with a long round trip outside outages, those that are close together as one.
-fn episodes(call: &Recorded, rtts: &[Option<f64>]) -> Vec<Episode> {
+fn episodes(call: &Recorded) -> Vec<Episode> {
     let late = |(second, rtt): (usize, &Option<f64>)| {
         let second = second as f64;
         let explained = |of: &Finding| of.explains((second, second + 1.0));
         rtt.is_some_and(|rtt| rtt > call.rtt + TROUBLE) && !call.findings.iter().any(explained)
     };
-    let trouble: Vec<bool> = rtts.iter().enumerate().map(late).collect();
+    let trouble: Vec<bool> = call.rtts.iter().enumerate().map(late).collect();
     let mut episodes: Vec<Episode> = Vec::new();
-    for second in (0..call.seconds).filter(|second| trouble[*second]) {
-        let rtt = rtts[second].unwrap_or_default();
+    for second in (0..call.axis.seconds).filter(|second| trouble[*second]) {
+        let rtt = call.rtts[second].unwrap_or_default();
         match episodes.last_mut() {
             Some(last) if second <= last.until + CALM => {
                 last.until = second + 1;
@@ -346,7 +349,7 @@ fn episodes(call: &Recorded, rtts: &[Option<f64>]) -> Vec<Episode> {
             }),
         }
     }
-    let received: Vec<f64> = (0..call.seconds)
+    let received: Vec<f64> = (0..call.axis.seconds)
         .map(|second| call.received.iter().map(|of| of.rates[second]).sum())
         .collect();
     let sent = call.sent.as_ref().map(|of| &*of.rates);

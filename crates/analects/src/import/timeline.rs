@@ -9,6 +9,7 @@ mod unknown;
 use super::axis::{Axis, GAP, Step, median};
 use super::dump::{Connection, Report, Sample};
 
+pub use network::shares;
 pub use path::last as path;
 pub use unknown::of as unknown;
 

@@ -83,8 +83,8 @@ impl Dump {
         self.stats.insert(format!("{report}-timestamp"), stamps);
     }
 
-    /// What the program prints, and the scenario that it writes.
-    fn imported(&self, name: &str) -> (String, String) {
+    /// What the program prints, and the scenario and the page that it writes.
+    fn imported(&self, name: &str) -> (String, String, String) {
         let folder = Folder::new(&format!("import-timeline-{name}"));
         let dump = json!({ "PeerConnections": { "1-1": {
             "url": "https://call.example/", "stats": self.stats, "updateLog": self.log,
@@ -97,14 +97,15 @@ impl Dump {
             "--out",
             "call.toml",
         ];
-        let line = ["--down", "20mbit", "--up", "5mbit"];
+        let line = ["--down", "20mbit", "--up", "5mbit", "--report", "page.html"];
         let output = folder.analects(&[&command[..], &line].concat());
         assert!(output.status.success(), "{}", text(&output.stderr));
         let scenario = std::fs::read_to_string(folder.0.join("call.toml")).unwrap();
         let run = ["run", "call.toml", "-d", "pfifo", "--set", "duration=1s"];
         let ran = folder.analects(&run);
         assert!(ran.status.success(), "{}", text(&ran.stderr));
-        (text(&output.stdout), scenario)
+        let page = std::fs::read_to_string(folder.0.join("page.html")).unwrap();
+        (text(&output.stdout), scenario, page)
     }
 }
 
@@ -149,7 +150,7 @@ fn a_spike_stands_where_it_was_and_a_gap_stays_one() {
             0.02
         })
     });
-    let (said, scenario) = dump.imported("spike");
+    let (said, scenario, _) = dump.imported("spike");
     at(&said, "round trip", (50.0, 52.0));
     at(&said, "no samples", (10.0, 40.0));
     assert!(scenario.contains("start = \"50s\""), "{scenario}");
@@ -160,7 +161,7 @@ fn a_spike_stands_where_it_was_and_a_gap_stays_one() {
 
     // Without the times, they stand evenly, and that is said.
     dump.stats.retain(|name, _| !name.ends_with("-timestamp"));
-    let (said, _) = dump.imported("even");
+    let (said, ..) = dump.imported("even");
     assert!(
         said.contains("3 of 3 reports have no timestamp series"),
         "{said}"
@@ -197,7 +198,7 @@ fn what_the_network_did_is_told_and_becomes_the_line() {
         "packetsLost",
         sum(|second| 700.0 * within(second, 39, 40)),
     );
-    let (said, scenario) = dump.imported("network");
+    let (said, scenario, page) = dump.imported("network");
     at(&said, "loss, received", (15.0, 23.0));
     at(&said, "outage", (35.0, 39.0));
     assert!(times(&said, "loss, sent").is_empty(), "{said}");
@@ -210,6 +211,17 @@ fn what_the_network_did_is_told_and_becomes_the_line() {
     assert_eq!(steps(up), "[0s 5mbit, 35.0s 0mbit, 39.0s 5mbit]");
     // 8 % for 8 of 80 s one way, and nothing the other way.
     assert_eq!(link["loss"].as_str(), Some("0.40%"));
+    for words in [
+        "shortest round trip",
+        "packetsLost +160, 8.0 % of packets",
+        "Rate of the video",
+        "Packets that were lost",
+        "Round trip",
+        "Frames, all streams together",
+        "2026-01-02T12:00:00Z",
+    ] {
+        assert!(page.contains(words), "no {words:?} in:\n{page}");
+    }
     // Nothing waited, so that nothing filled the line.
     assert_eq!(of["traffic"].as_array().unwrap().len(), 2, "{scenario}");
 }
@@ -241,7 +253,7 @@ fn what_the_sender_did_is_told_and_is_not_the_line_s() {
         "pliCount",
         sum(|second| 2.0 * within(second, 70, 73)),
     );
-    let (said, scenario) = dump.imported("sender");
+    let (said, scenario, _) = dump.imported("sender");
     at(&said, "camera", (60.0, 68.0));
     at(&said, "CPU", (20.0, 30.0));
     at(&said, "bandwidth", (40.0, 50.0));
@@ -283,7 +295,7 @@ fn layers_frames_from_the_other_end_and_relays() {
             "P"
         })
     });
-    let (said, scenario) = dump.imported("layers");
+    let (said, scenario, page) = dump.imported("layers");
     assert_eq!(times(&said, "layer"), [(0.0, 60.0), (30.0, 60.0)], "{said}");
     assert!(said.contains("layer f (rid): bytesSent of outbound-rtp never grows"));
     at(&said, "far camera", (10.0, 15.0));
@@ -293,15 +305,16 @@ fn layers_frames_from_the_other_end_and_relays() {
         "{said}"
     );
     assert!(said.contains("host here, srflx at the other end"), "{said}");
-    for hidden in [&said, &scenario] {
+    for hidden in [&said, &scenario, &page] {
         assert!(!hidden.contains("192.0.2.77"), "{hidden}");
     }
+    assert!(!page.contains("call.example"), "{page}");
 }
 
 #[test]
 fn what_the_call_wanted_is_its_settings_or_unknown() {
     let mut dump = Dump::new(0..=20);
-    let (_, scenario) = dump.imported("unknown");
+    let (_, scenario, _) = dump.imported("unknown");
     assert!(scenario.contains("what it wanted is not known; it reached this"));
     assert!(scenario.contains("what the other end wanted is not known"));
     let encodings = |encodings: Value| {
@@ -316,7 +329,7 @@ fn what_the_call_wanted_is_its_settings_or_unknown() {
         { "active": true, "maxBitrate": 500_000 },
         { "active": false, "maxBitrate": 9_000_000 },
     ]));
-    let (_, scenario) = dump.imported("settings");
+    let (_, scenario, _) = dump.imported("settings");
     assert!(scenario.contains("max_rate = \"3500kbit\""), "{scenario}");
     assert!(scenario.contains("maxBitrate of the sender's settings"));
     // Without a limit of its own, libwebrtc's for the picture of the camera, which gives 30 a second.
@@ -324,7 +337,7 @@ fn what_the_call_wanted_is_its_settings_or_unknown() {
     dump.set("media-source", "CAM", "width", |_| json!(640));
     dump.set("media-source", "CAM", "height", |_| json!(360));
     dump.set("media-source", "CAM", "framesPerSecond", |_| json!(30));
-    let (_, scenario) = dump.imported("default");
+    let (_, scenario, _) = dump.imported("default");
     assert!(scenario.contains("max_rate = \"1700kbit\""), "{scenario}");
     assert!(scenario.contains("fps = 30"), "{scenario}");
 }
@@ -332,12 +345,12 @@ fn what_the_call_wanted_is_its_settings_or_unknown() {
 #[test]
 fn what_a_dump_lacks_is_said() {
     let mut dump = Dump::new(0..=20);
-    let (said, _) = dump.imported("whole");
+    let (said, ..) = dump.imported("whole");
     assert_eq!(said.matches("\n- ").count(), 1, "{said}");
     let lacks = ["OUT-quality", "CAM-", "FAR-", "T-"];
     dump.stats
         .retain(|name, _| !lacks.iter().any(|lack| name.starts_with(lack)));
-    let (said, _) = dump.imported("lacks");
+    let (said, ..) = dump.imported("lacks");
     for words in [
         "no qualityLimitationReason",
         "no frames of media-source",

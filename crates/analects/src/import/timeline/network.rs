@@ -73,6 +73,20 @@ fn lost_in(connection: &Connection, axis: &Axis, of: &str) -> Vec<Step> {
 
 /// When packets were lost, outside `outages`.
 pub fn losses(connection: &Connection, axis: &Axis, outages: &[Finding]) -> Vec<Finding> {
+    let both_ways = directions(connection, axis, outages);
+    both_ways.iter().flat_map(Direction::times).collect()
+}
+
+/// The shares of packets that were lost, from sample to sample, with the time of its end: on the way here, and
+/// on the way there.
+pub fn shares(connection: &Connection, axis: &Axis) -> [Vec<(f64, f64)>; 2] {
+    directions(connection, axis, &[]).map(|of| {
+        let share = |step: &Step| (step.until, of.share((step.from, step.until), step.by));
+        of.lost.iter().map(share).collect()
+    })
+}
+
+fn directions(connection: &Connection, axis: &Axis, outages: &[Finding]) -> [Direction; 2] {
     let here = both(connection, "inbound-rtp");
     let came = axis.steps(&counters(&here, "packetsReceived"));
     let lost = axis.steps(&counters(&here, "packetsLost"));
@@ -106,7 +120,7 @@ pub fn losses(connection: &Connection, axis: &Axis, outages: &[Finding]) -> Vec<
         sent: axis.steps(&counters(&out, "packetsSent")),
         are_all: true,
     };
-    [received, sent].iter().flat_map(Direction::times).collect()
+    [received, sent]
 }
 
 /// Steps that are of one time, and of no outage.
