@@ -1,14 +1,12 @@
 //! What the network did in a call, as keys of a scenario's `[link]`.
 
 use super::recorded::Recorded;
-use super::timeline::{Cause, Finding};
+use super::timeline::{Cause, Finding, NOTHING};
 use std::fmt::Write as _;
 use units::Rate;
 
 /// Outages that are closer, in seconds, are one step.
 const CLOSE: f64 = 0.2;
-/// The share of losses above which nothing passed in one direction.
-const NOTHING: f64 = 0.9;
 /// The least share of losses that is written.
 const LOSS: f64 = 0.0001;
 

@@ -17,6 +17,9 @@ pub use unknown::of as unknown;
 const APART: f64 = 3.0;
 /// Seconds after an outage until all is as before it.
 const BACK: f64 = 3.0;
+/// The share of losses above which next to nothing passed in one direction: reports on it can be of a longer
+/// time.
+pub const NOTHING: f64 = 0.7;
 /// The share of its usual frames or bytes that a camera, or a layer, gives while it stands still.
 const STILL: f64 = 0.03;
 
@@ -126,8 +129,11 @@ impl Finding {
 
 /// The findings of a connection, in the order of time.
 pub fn of(connection: &Connection, axis: &Axis) -> Vec<Finding> {
+    let lost = network::lost_in(connection, axis, "inbound-rtp");
     let gaps = axis.gaps.iter().map(|of| {
-        let told = "the page took no samples: what happened in it is not known".to_owned();
+        let lost = grown(&lost, *of);
+        let told =
+            format!("the page took none, so that only sums are known: packetsLost +{lost:.0}");
         Finding::new(Cause::NoSamples, *of, told)
     });
     let mut findings: Vec<Finding> = gaps.collect();
@@ -170,6 +176,12 @@ fn grown(steps: &[Step], (from, until): (f64, f64)) -> f64 {
         of.rate() * common.max(0.0)
     };
     steps.iter().map(part).sum()
+}
+
+/// How much counters grew by the samples that were taken in a time.
+fn counted(steps: &[Step], (from, until): (f64, f64)) -> f64 {
+    let is_of = |of: &&Step| of.until > from && of.until <= until + 0.01;
+    steps.iter().filter(is_of).map(|of| of.by).sum()
 }
 
 /// One statistic of several reports.

@@ -143,6 +143,12 @@ fn a_spike_stands_where_it_was_and_a_gap_stays_one() {
     // The page slept from 10 to 40 s.
     let seconds = || (0..=60).filter(|second| !(11..40).contains(second));
     let mut dump = Dump::new(seconds());
+    dump.set(
+        "inbound-rtp",
+        "IN",
+        "packetsLost",
+        sum(|second| within(second, 10, 40)),
+    );
     dump.set("candidate-pair", "P", "currentRoundTripTime", |second| {
         json!(if (50..52).contains(&second) {
             0.5
@@ -153,6 +159,10 @@ fn a_spike_stands_where_it_was_and_a_gap_stays_one() {
     let (said, scenario, _) = dump.imported("spike");
     at(&said, "round trip", (50.0, 52.0));
     at(&said, "no samples", (10.0, 40.0));
+    assert!(
+        said.contains("only sums are known: packetsLost +30"),
+        "{said}"
+    );
     assert!(scenario.contains("start = \"50s\""), "{scenario}");
     // Bytes of the gap are no burst after it: 2 Mbit/s all the time.
     assert!(scenario.contains("max_rate = \"2000kbit\""), "{scenario}");
@@ -224,6 +234,76 @@ fn what_the_network_did_is_told_and_becomes_the_line() {
     }
     // Nothing waited, so that nothing filled the line.
     assert_eq!(of["traffic"].as_array().unwrap().len(), 2, "{scenario}");
+}
+
+/// Of what was sent nothing passed: the other end reports that with its first report after it, and asks then.
+#[test]
+fn an_outage_of_one_direction_is_told_by_the_other_end() {
+    let mut dump = Dump::new(0..=80);
+    dump.set(
+        "remote-inbound-rtp",
+        "FAR",
+        "packetsLost",
+        sum(|second| 1000.0 * within(second, 39, 40)),
+    );
+    dump.set(
+        "outbound-rtp",
+        "OUT",
+        "nackCount",
+        sum(|second| 50.0 * within(second, 39, 40)),
+    );
+    // No report came meanwhile, so that its time and its values stand.
+    let stamps = |second: usize| {
+        if (36..40).contains(&second) {
+            35
+        } else {
+            second
+        }
+    };
+    let clock: Vec<f64> = (0..=80)
+        .map(|second| NOON as f64 + 1e3 * stamps(second) as f64 + 0.3)
+        .collect();
+    dump.stats["FAR-timestamp"]["values"] = json!(Value::from(clock).to_string());
+    let (said, scenario, _) = dump.imported("up");
+    at(&said, "loss, sent", (35.0, 40.0));
+    assert!(said.contains("next to nothing passed"), "{said}");
+    let of: toml::Table = scenario.parse().unwrap();
+    let link = of["link"].as_table().unwrap();
+    assert_eq!(link["rate"].as_str(), Some("20mbit"));
+    let steps = link["up"]["steps"].to_string();
+    assert_eq!(steps.matches("0mbit").count(), 1, "{steps}");
+    assert!(!link.contains_key("loss"), "{scenario}");
+}
+
+#[test]
+fn freezes_are_counted_whole() {
+    let mut dump = Dump::new(0..=30);
+    // Three freezes: of 0.4 s in the seconds before 11 and 21, and one of 2 s that ends before 26.
+    dump.set(
+        "inbound-rtp",
+        "IN",
+        "freezeCount",
+        sum(|second| within(second, 10, 11) + within(second, 20, 21) + within(second, 25, 26)),
+    );
+    dump.set(
+        "inbound-rtp",
+        "IN",
+        "totalFreezesDuration",
+        sum(|second| {
+            0.4 * (within(second, 10, 11) + within(second, 20, 21)) + 2.0 * within(second, 25, 26)
+        }),
+    );
+    let (said, ..) = dump.imported("freezes");
+    assert_eq!(
+        times(&said, "freeze"),
+        [(10.6, 11.0), (20.6, 21.0), (24.0, 26.0)]
+    );
+    let short = "freezeCount +1, totalFreezesDuration +0.4 s";
+    assert_eq!(said.matches(short).count(), 2, "{said}");
+    assert!(
+        said.contains("freezeCount +1, totalFreezesDuration +2.0 s"),
+        "{said}"
+    );
 }
 
 #[test]

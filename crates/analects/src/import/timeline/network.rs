@@ -1,6 +1,8 @@
 //! What the network did: outages, losses, long round trips.
 
-use super::{APART, BACK, Cause, Finding, both, counters, grown, joined, stands, usual};
+use super::{
+    APART, BACK, Cause, Finding, NOTHING, both, counted, counters, grown, joined, stands, usual,
+};
 use crate::import::axis::{Axis, GAP, Step};
 use crate::import::dump::{Connection, Report, Sample};
 
@@ -11,7 +13,9 @@ const QUIET_OUTAGE: f64 = 6.0;
 /// Bytes a second that come all the time.
 const STEADY: f64 = 2000.0;
 /// Reports of the other end that are farther apart, in seconds, are of no one time.
-const REPORTS: f64 = 10.0;
+const REPORTS: f64 = 60.0;
+/// The share of losses above which most of what was sent between two reports was lost, and not in a part of it.
+const MOST: f64 = 0.5;
 /// The least share of packets, and the least packets, that make a time one of loss.
 const LOSS: f64 = 0.005;
 const PACKETS: f64 = 3.0;
@@ -19,9 +23,7 @@ const PACKETS: f64 = 3.0;
 const ALWAYS: f64 = 0.002;
 /// What is lost above so many times the usual share is a time of its own.
 const MORE: f64 = 3.0;
-/// The share of losses above which nothing passed, and that of what was sent in an outage: a report can be
-/// of a longer time, and packets can be sent again when it has ended.
-const ALL: f64 = 0.9;
+/// The share that an outage loses of what was sent at least: packets can be sent again when it has ended.
 const GONE: f64 = 0.3;
 
 /// Bytes that came, by what counts most of them, and that one's name.
@@ -49,7 +51,7 @@ pub fn outages(connection: &Connection, axis: &Axis) -> Vec<Finding> {
     let sent = axis.steps(&counters(&out, "packetsSent"));
     let lost_there = lost_in(connection, axis, "remote-inbound-rtp");
     let outages = stands(&steps, 0.0, least).into_iter().map(|still| {
-        let count = |steps: &[Step]| grown(steps, (still.from, still.until + BACK));
+        let count = |steps: &[Step]| counted(steps, (still.from, still.until + BACK));
         let (here, there) = (count(&lost), count(&lost_there));
         let usual = usual(&steps) / 1e3;
         let end = still.end();
@@ -67,7 +69,8 @@ pub fn outages(connection: &Connection, axis: &Axis) -> Vec<Finding> {
     outages.collect()
 }
 
-fn lost_in(connection: &Connection, axis: &Axis, of: &str) -> Vec<Step> {
+/// Packets that were lost, as reports of one type tell.
+pub fn lost_in(connection: &Connection, axis: &Axis, of: &str) -> Vec<Step> {
     axis.steps(&counters(&both(connection, of), "packetsLost"))
 }
 
@@ -177,14 +180,18 @@ impl Direction {
     }
 
     /// The part of a step in which packets were asked for again: reports on what is sent can be some seconds
-    /// apart.
+    /// apart. Where most was lost, nobody asked in time.
     fn narrowed(&self, step: &Step) -> (f64, f64) {
+        let whole = (step.from, step.until);
+        if self.share(whole, step.by) > MOST {
+            return whole;
+        }
         let asked = self.asked.iter().filter(|of| of.by > 0.0);
         let within = asked.filter(|of| of.from < step.until && of.until > step.from);
         let span = within
             .map(|of| (of.from, of.until))
             .reduce(|a, b| (a.0, b.1));
-        let span = span.unwrap_or((step.from, step.until));
+        let span = span.unwrap_or(whole);
         (span.0.max(step.from), span.1.min(step.until))
     }
 
@@ -193,7 +200,7 @@ impl Direction {
         (lost >= PACKETS).then(|| {
             let share = self.share(span, lost);
             let asked = grown(&self.asked, span);
-            let nearly = match share > ALL {
+            let nearly = match share > NOTHING {
                 true => ": next to nothing passed",
                 false => "",
             };

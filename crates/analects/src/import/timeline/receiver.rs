@@ -1,6 +1,6 @@
 //! What the receiving end saw: frozen pictures, frames that did not come, key frames that were asked for.
 
-use super::{Cause, Finding, STILL, Still, counters, grown, joined, stands};
+use super::{Cause, Finding, STILL, Still, counted, counters, grown, joined, stands};
 use crate::import::axis::{Axis, Step};
 use crate::import::dump::{Connection, Report};
 
@@ -52,7 +52,7 @@ fn freezes(stream: &Report<'_>, axis: &Axis) -> Vec<Finding> {
     let ends = ends.iter().filter(|of| of.by > 0.0);
     let mut times: Vec<(f64, f64)> = ends
         .map(|of| {
-            let lasted = grown(&lasted, (of.from, of.until)).min(LONGEST);
+            let lasted = counted(&lasted, (of.from, of.until)).min(LONGEST);
             ((of.until - lasted).clamp(0.0, of.until), of.until)
         })
         .collect();
@@ -60,8 +60,8 @@ fn freezes(stream: &Report<'_>, axis: &Axis) -> Vec<Finding> {
     let told = joined(times.into_iter(), FREEZES).into_iter().map(|span| {
         let told = format!(
             "inbound-rtp freezeCount +{:.0}, totalFreezesDuration +{:.1} s",
-            grown(&count, span),
-            grown(&lasted, span)
+            counted(&count, span),
+            counted(&lasted, span)
         );
         Finding::new(Cause::Freeze, span, told)
     });
@@ -78,7 +78,7 @@ fn storms(steps: &[Step], of: &str) -> Vec<Finding> {
     let asked = steps.iter().filter(|of| of.by > 0.0);
     let times = joined(asked.map(|of| (of.from, of.until)), CLOSE).into_iter();
     let storms = times.filter_map(|span| {
-        let asked = grown(steps, span);
+        let asked = counted(steps, span);
         let told = format!("pliCount and firCount +{asked:.0} of {of} for key frames");
         (asked >= STORM).then(|| Finding::new(Cause::KeyFrames, span, told))
     });

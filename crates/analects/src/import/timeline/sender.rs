@@ -56,6 +56,9 @@ fn is_of(layer: &Report<'_>, source: &Report<'_>) -> bool {
 
 /// When an encoder was limited, and by what.
 fn limits(layers: &[Report<'_>], axis: &Axis) -> Vec<Finding> {
+    let says = layers
+        .iter()
+        .any(|of| !of.samples("qualityLimitationReason").is_empty());
     let mut findings = Vec::new();
     for (reason, cause) in REASONS {
         let mut times: Vec<(f64, f64)> = layers
@@ -63,11 +66,12 @@ fn limits(layers: &[Report<'_>], axis: &Axis) -> Vec<Finding> {
             .flat_map(|of| limited(of, axis, reason))
             .collect();
         times.sort_by(|a, b| a.0.total_cmp(&b.0));
-        for (from, until) in joined(times.into_iter(), APART) {
-            let told = format!(
-                "outbound-rtp qualityLimitationReason is {reason}, or qualityLimitationDurations of it grow"
-            );
-            findings.push(Finding::new(cause, (from, until), told));
+        for span in joined(times.into_iter(), APART) {
+            let told = match says {
+                true => format!("outbound-rtp qualityLimitationReason is {reason}"),
+                false => format!("outbound-rtp qualityLimitationDurations of {reason} grow"),
+            };
+            findings.push(Finding::new(cause, span, told));
         }
     }
     findings
