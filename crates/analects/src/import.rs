@@ -292,7 +292,7 @@ fn timeline(connection: &Connection, call: &Recorded) -> String {
         _ = writeln!(text, "{more} more times are not printed.");
     }
     text += "What it does not know:\n";
-    for sentence in timeline::unknown(connection) {
+    for sentence in timeline::unknown(connection, &call.axis) {
         _ = writeln!(text, "- {sentence}");
     }
     text

@@ -6,6 +6,8 @@ use super::dump::{Connection, Sample};
 const LONGEST: usize = 24 * 3600;
 /// Seconds without a sample that are more than a late one: the page takes one each second.
 pub const GAP: f64 = 3.0;
+/// Seconds without a sample that no call outlives: its consent to receive ends after 30 (RFC 7675).
+const LONGEST_GAP: f64 = 3600.0;
 /// Samples that are closer, in seconds, are of one time.
 const SAME: f64 = 0.001;
 
@@ -18,6 +20,8 @@ pub struct Axis {
     pub seconds: usize,
     /// The times without samples, in seconds of the call.
     pub gaps: Vec<(f64, f64)>,
+    /// Whether there are samples behind its end.
+    pub goes_on: bool,
 }
 
 /// From one sample of a counter to the next.
@@ -51,16 +55,21 @@ impl Axis {
                 .collect::<Vec<_>>()
         });
         let times = sorted(samples.map(|of| of.0).collect());
-        let (first, last) = (*times.first()?, *times.last()?);
+        let first = *times.first()?;
+        let end = times
+            .windows(2)
+            .position(|pair| pair[1] - pair[0] > LONGEST_GAP);
+        let last = end.map_or_else(|| times.last().copied(), |at| times.get(at).copied())?;
         let seconds = ((last - first) as usize).min(LONGEST);
         let pairs = times
             .windows(2)
             .map(|pair| (pair[0] - first, pair[1] - first));
-        let within = |(from, until): &(f64, f64)| until - from > GAP && *from < seconds as f64;
+        let within = |(from, until): &(f64, f64)| until - from > GAP && *until <= last - first;
         (seconds >= 2).then(|| Axis {
             first,
             seconds,
             gaps: pairs.filter(within).collect(),
+            goes_on: end.is_some() || last - first >= (LONGEST + 1) as f64,
         })
     }
 

@@ -18,6 +18,8 @@ use std::path::Path;
 const GREATEST: f64 = 1e15;
 /// How the other format of that page begins.
 const RTCSTATS: &[u8] = b"RTCStatsDump";
+/// What some editors put before a text.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 /// How a page begins that about:webrtc of Firefox saves.
 const PAGE: &[u8] = b"<";
 
@@ -69,6 +71,7 @@ impl Dump {
     /// A sentence with the reason why it is none.
     pub fn read(path: &Path) -> Result<Dump, String> {
         let bytes = plain(path)?;
+        let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&bytes);
         if bytes.starts_with(RTCSTATS) {
             return Err(
                 "it is an \"rtcstats dump\": use the page's other button, \"webrtc-internals dump\""
@@ -82,7 +85,7 @@ impl Dump {
                     .to_owned(),
             );
         }
-        serde_json::from_slice(&bytes).map_err(|error| {
+        serde_json::from_slice(bytes).map_err(|error| {
             format!("{error}: expected what chrome://webrtc-internals writes, {{\"PeerConnections\": ...}}")
         })
     }

@@ -10,9 +10,10 @@ use report::{Course, Figure, Time};
 
 /// The page, as HTML.
 pub fn page(connection: &Connection, call: &Recorded) -> String {
+    let axis = &call.axis;
     let mut facts = vec![
-        ("length".to_owned(), format!("{} s", call.axis.seconds)),
-        ("began".to_owned(), call.axis.begin()),
+        ("length".to_owned(), format!("{} s", axis.seconds)),
+        ("began".to_owned(), axis.begin()),
     ];
     if call.rtt > 0.0 {
         let rtt = format!("{:.0} ms", 1e3 * call.rtt);
@@ -24,9 +25,9 @@ pub fn page(connection: &Connection, call: &Recorded) -> String {
     let course = Course {
         title: "A recorded call".to_owned(),
         facts,
-        seconds: call.axis.seconds as f64,
+        seconds: axis.seconds as f64,
         times: call.findings.iter().map(time).collect(),
-        unknown: timeline::unknown(connection),
+        unknown: timeline::unknown(connection, axis),
         figures: figures(connection, call),
     };
     course.page()

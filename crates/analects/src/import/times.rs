@@ -3,6 +3,9 @@
 /// The times of the first and the last sample are written in whole milliseconds, in seconds.
 const ROUNDED: f64 = 0.0015;
 
+/// A page that says no more than that its samples are farther apart, in seconds, is wrong.
+const FARTHEST: f64 = 600.0;
+
 /// When samples were taken, in seconds since 1970.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Times {
@@ -16,7 +19,7 @@ pub struct Times {
 /// its report was taken.
 ///
 /// Where the report was taken more often than the statistic has samples, it lacked the statistic then, and
-/// nothing says when that was.
+/// nothing says when that was. No times if there is no such statistic, or if they would be ten minutes apart.
 pub fn of(count: usize, (start, end): (f64, f64), clock: &[f64]) -> Times {
     let is_of_it = |time: &&f64| (start - ROUNDED..=end + ROUNDED).contains(*time);
     let of: Vec<f64> = clock.iter().filter(is_of_it).copied().collect();
@@ -24,6 +27,9 @@ pub fn of(count: usize, (start, end): (f64, f64), clock: &[f64]) -> Times {
         return Times { of, known: true };
     }
     let step = (end - start).max(0.0) / count.saturating_sub(1).max(1) as f64;
+    if step > FARTHEST {
+        return Times::default();
+    }
     Times {
         of: (0..count)
             .map(|place| start + step * place as f64)
@@ -54,6 +60,7 @@ mod tests {
             assert_eq!((&*even.of, even.known), (&[10.0, 25.5, 41.0][..], false));
         }
         assert_eq!(of(2, (30.0, 10.0), &[]).of, [30.0, 30.0]);
+        assert!(of(3, (10.0, 4e9), &[]).of.is_empty());
         assert!(of(0, (1.0, 2.0), &[]).of.is_empty());
     }
 }

@@ -256,7 +256,7 @@ fn dumps_that_are_none() {
     refused(&folder, &[], &["about:webrtc of Firefox", "totals"]);
     folder.write("dump.json", [0x1f, 0x8b, 8, 0, 1, 2]);
     refused(&folder, &[], &["dump.json"]);
-    folder.write("dump.json", "{\"PeerConnections\": {}}");
+    folder.write("dump.json", "\u{feff}{\"PeerConnections\": {}}");
     refused(&folder, &[], &["it has no connection"]);
     let output = folder.analects(&[
         "import",

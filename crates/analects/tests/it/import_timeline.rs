@@ -275,6 +275,33 @@ fn an_outage_of_one_direction_is_told_by_the_other_end() {
     assert!(!link.contains_key("loss"), "{scenario}");
 }
 
+/// A sample of another time does not make a call of a day, and a mark before the text no other format.
+#[test]
+fn samples_of_another_time_are_left_out_and_that_is_said() {
+    let mut dump = Dump::new(0..=20);
+    for of in ["IN", "OUT"] {
+        let mut clock: Vec<f64> = (0..=20)
+            .map(|second| NOON as f64 + 1e3 * f64::from(second))
+            .collect();
+        clock[20] = 4_070_908_800_000.0;
+        dump.stats[&format!("{of}-timestamp")]["values"] = json!(Value::from(clock).to_string());
+        let end = json!("2099-01-01T00:00:00.000Z");
+        let names: Vec<String> = dump
+            .stats
+            .keys()
+            .filter(|name| name.starts_with(of))
+            .cloned()
+            .collect();
+        names
+            .iter()
+            .for_each(|name| dump.stats[name]["endTime"] = end.clone());
+    }
+    let (said, scenario, _) = dump.imported("2099");
+    assert!(said.contains(": 19 s, of which"), "{said}");
+    assert!(said.contains("what came behind 19 s"), "{said}");
+    assert!(scenario.contains("duration = \"19s\""), "{scenario}");
+}
+
 #[test]
 fn freezes_are_counted_whole() {
     let mut dump = Dump::new(0..=30);

@@ -1,11 +1,15 @@
 //! What a dump cannot tell, or this one does not.
 
 use super::path;
+use crate::import::axis::Axis;
 use crate::import::dump::{Connection, Report};
 
 /// Sentences, the ones of this dump first.
-pub fn of(connection: &Connection) -> Vec<String> {
+pub fn of(connection: &Connection, axis: &Axis) -> Vec<String> {
     let mut all = Vec::new();
+    if axis.goes_on {
+        all.push(format!("what came behind {} s: more than an hour without samples, or more than a day, is left out", axis.seconds));
+    }
     all.extend(times(connection));
     let sent = connection.streams("outbound-rtp", "video");
     let lacks = |of: &[Report<'_>], names: &[&str]| {
