@@ -128,19 +128,23 @@ pub fn bytes_of(connection: &Connection, medium: &str) -> f64 {
     of("outbound-rtp", "bytesSent") + of("inbound-rtp", "bytesReceived")
 }
 
-/// The call of a connection.
+/// The call of a connection: with video, or where none was sent or received, of sound alone.
 ///
 /// # Errors
 /// A sentence that says what is missing.
 pub fn call(connection: &Connection) -> Result<Recorded, String> {
-    let video = Axis::of(connection, "video");
-    let has_video = video.is_some();
-    let Some(axis) = video.or_else(|| Axis::of(connection, "audio")) else {
-        return Err("it has no two seconds of video or sound".to_owned());
-    };
-    let sounds = match has_video {
-        true => Vec::new(),
-        false => sounds(connection, &axis),
+    let of =
+        |medium| Axis::of(connection, medium).and_then(|axis| of_axis(connection, axis, medium));
+    of("video")
+        .or_else(|| of("audio"))
+        .ok_or_else(|| "it has no two seconds of video or sound".to_owned())
+}
+
+/// The call by its seconds of one medium; none if nothing of that was sent or received.
+fn of_axis(connection: &Connection, axis: Axis, medium: &str) -> Option<Recorded> {
+    let sounds = match medium {
+        "audio" => sounds(connection, &axis),
+        _ => Vec::new(),
     };
     let sent = connection.streams("outbound-rtp", "video");
     let received = connection.streams("inbound-rtp", "video");
@@ -174,7 +178,8 @@ pub fn call(connection: &Connection) -> Result<Recorded, String> {
     let told = recorded.episodes.iter().map(|of| of.told(rtt));
     recorded.findings.extend(told);
     timeline::sort(&mut recorded.findings);
-    Ok(recorded)
+    let has_media = !(recorded.received.is_empty() && recorded.sounds.is_empty());
+    (has_media || recorded.sent.is_some()).then_some(recorded)
 }
 
 /// The last values of a number, of all reports together.

@@ -17,6 +17,8 @@ pub use unknown::of as unknown;
 const APART: f64 = 3.0;
 /// Seconds after an outage until all is as before it.
 const BACK: f64 = 3.0;
+/// The most times in which one counter stands still: more are no call's.
+const MOST: usize = 1000;
 /// The share of losses above which next to nothing passed in one direction: reports on it can be of a longer
 /// time.
 pub const NOTHING: f64 = 0.7;
@@ -175,13 +177,18 @@ fn grown(steps: &[Step], (from, until): (f64, f64)) -> f64 {
         let common = of.until.min(until) - of.from.max(from);
         of.rate() * common.max(0.0)
     };
-    steps.iter().map(part).sum()
+    let first = steps.partition_point(|of| of.until <= from);
+    let within = steps[first..].iter().take_while(|of| of.from < until);
+    within.map(part).sum()
 }
 
 /// How much counters grew by the samples that were taken in a time.
 fn counted(steps: &[Step], (from, until): (f64, f64)) -> f64 {
-    let is_of = |of: &&Step| of.until > from && of.until <= until + 0.01;
-    steps.iter().filter(is_of).map(|of| of.by).sum()
+    let first = steps.partition_point(|of| of.until <= from);
+    let within = steps[first..]
+        .iter()
+        .take_while(|of| of.until <= until + 0.01);
+    within.map(|of| of.by).sum()
 }
 
 /// One statistic of several reports.
@@ -252,5 +259,5 @@ fn stands(steps: &[Step], still: f64, least: f64) -> Vec<Still> {
         };
         (still.until - still.from >= least).then_some(still)
     });
-    exact.collect()
+    exact.take(MOST).collect()
 }

@@ -326,6 +326,13 @@ fn a_call_of_sound_alone() {
         );
         assert_eq!(entries.len(), 2);
     }
+    // The same where there is a camera that is off.
+    let mut off = of_sound(true);
+    let stats = &mut off["PeerConnections"]["1-1"]["stats"];
+    stats["OT01V333-kind"] = statistic("outbound-rtp", |_| json!("video"));
+    stats["OT01V333-bytesSent"] = statistic("outbound-rtp", |_| json!(0));
+    folder.write("dump.json", off.to_string());
+    assert!(imported(&folder, &[]).contains("sound alone"));
     let said = imported(&folder, &["--out", "call.toml"]);
     assert!(
         said.contains("sound received") && said.contains("0.048"),
