@@ -301,6 +301,7 @@ fn round_trips(connection: &Connection, axis: &Axis) -> Vec<Option<f64>> {
     };
     let pair = pairs
         .values()
+        .filter(|of| of.last("currentRoundTripTime").is_some())
         .max_by(|a, b| carried(a).total_cmp(&carried(b)));
     let by_rtcp = remote
         .values()

@@ -51,6 +51,8 @@ pub enum Cause {
     FarCamera,
     /// A layer of simulcast was not sent.
     Layer,
+    /// The application switched what is sent off.
+    Off,
     /// The picture stood still.
     Freeze,
     /// Key frames were asked for, again and again.
@@ -75,6 +77,7 @@ impl Cause {
             Cause::Camera => "camera",
             Cause::FarCamera => "far camera",
             Cause::Layer => "layer",
+            Cause::Off => "switched off",
             Cause::Freeze => "freeze",
             Cause::KeyFrames => "key frames",
             Cause::Relay => "relay",
@@ -83,7 +86,10 @@ impl Cause {
 
     /// Whether a part of the call with it tells more than one without.
     pub fn is_trouble(self) -> bool {
-        !matches!(self, Cause::NoSamples | Cause::Layer | Cause::Relay)
+        !matches!(
+            self,
+            Cause::NoSamples | Cause::Layer | Cause::Off | Cause::Relay
+        )
     }
 }
 

@@ -10,6 +10,9 @@ const ENTRIES: usize = 10_000;
 /// The greatest `maxBitrate`, in bit/s.
 const GREATEST: f64 = 1e10;
 
+/// So much of a limit is the limit.
+const REACHED: f64 = 0.95;
+
 /// What a sender wanted.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Wanted {
@@ -34,13 +37,24 @@ pub fn of(connection: &Connection, layers: &[Report<'_>]) -> Wanted {
     let screen = layers
         .iter()
         .any(|of| of.text("contentType").as_deref() == Some("screenshare"));
-    let default = size
-        .filter(|_| one && !screen)
-        .map(|size| (default(size), "libwebrtc's own for a picture of that size"));
+    let default = size.filter(|_| one && !screen).map(default);
+    // A limit that a page sets later, with setParameters, is in no dump.
+    let targets = layers.iter().flat_map(|of| of.numbers("targetBitrate"));
+    let reached = targets.map(|of| of.1).fold(0.0, f64::max);
+    let own = |rate: f64| match reached >= REACHED * rate {
+        true => (
+            rate,
+            "libwebrtc's own for a picture of that size, which it reached",
+        ),
+        false => (
+            rate,
+            "libwebrtc's own for a picture of that size, unless setParameters, which no dump has, set another",
+        ),
+    };
     Wanted {
         rate: match setting(&connection.log) {
             Setting::Most(rate) => Some((rate, "maxBitrate of the sender's settings")),
-            Setting::None => default,
+            Setting::None => default.map(own),
             Setting::Unknown => None,
         },
         fps: rates.reduce(f64::max),

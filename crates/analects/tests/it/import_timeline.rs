@@ -402,7 +402,24 @@ fn layers_frames_from_the_other_end_and_relays() {
             "P"
         })
     });
+    // One that the application switched off is no starved one.
+    dump.set("outbound-rtp", "OUT4", "kind", |_| json!("video"));
+    dump.set("outbound-rtp", "OUT4", "rid", |_| json!("x"));
+    dump.set("outbound-rtp", "OUT4", "active", |second| {
+        json!(second <= 20)
+    });
+    dump.set(
+        "outbound-rtp",
+        "OUT4",
+        "bytesSent",
+        sum(|second| 20e3 * (1.0 - within(second, 20, 60))),
+    );
     let (said, scenario, page) = dump.imported("layers");
+    at(&said, "switched off", (20.0, 60.0));
+    assert!(
+        said.contains("active of outbound-rtp of layer x (rid) is false"),
+        "{said}"
+    );
     assert_eq!(times(&said, "layer"), [(0.0, 60.0), (30.0, 60.0)], "{said}");
     assert!(said.contains("layer f (rid): bytesSent of outbound-rtp never grows"));
     at(&said, "far camera", (10.0, 15.0));
@@ -447,6 +464,10 @@ fn what_the_call_wanted_is_its_settings_or_unknown() {
     let (_, scenario, _) = dump.imported("default");
     assert!(scenario.contains("max_rate = \"1700kbit\""), "{scenario}");
     assert!(scenario.contains("fps = 30"), "{scenario}");
+    assert!(scenario.contains("unless setParameters"), "{scenario}");
+    dump.set("outbound-rtp", "OUT", "targetBitrate", |_| json!(1.7e6));
+    let (_, scenario, _) = dump.imported("reached");
+    assert!(scenario.contains("which it reached"), "{scenario}");
 }
 
 #[test]

@@ -21,10 +21,16 @@ const LAYER: f64 = 3.0;
 const ENCODED: f64 = 0.6;
 const LEFT_OUT: f64 = 3.0;
 const FRAMES: f64 = 5.0;
+/// Longest name of a layer.
+const NAME: usize = 16;
 
 /// All of them.
 pub fn of(connection: &Connection, axis: &Axis, outages: &[Finding]) -> Vec<Finding> {
     let layers = connection.streams("outbound-rtp", "video");
+    let off: Vec<Finding> = layers
+        .iter()
+        .flat_map(|of| switched_off(of, axis))
+        .collect();
     let mut findings = limits(&layers, axis);
     let sources = connection.streams("media-source", "video");
     for source in &sources {
@@ -35,9 +41,11 @@ pub fn of(connection: &Connection, axis: &Axis, outages: &[Finding]) -> Vec<Find
             .iter()
             .any(|of| of.text("contentType").as_deref() == Some("screenshare"));
         findings.extend(stood.iter().map(|of| camera(of, screen)));
-        findings.extend(left_out(&frames, &of_source, axis, outages));
+        let hidden: Vec<&Finding> = outages.iter().chain(&off).collect();
+        findings.extend(left_out(&frames, &of_source, axis, &hidden));
     }
     findings.extend(starved(connection, &layers, axis));
+    findings.extend(off);
     findings.retain(|of| !outages.iter().any(|by| hides(by, of)));
     findings
 }
@@ -96,6 +104,26 @@ fn limited(layer: &Report<'_>, axis: &Axis, reason: &str) -> Vec<(f64, f64)> {
     times
 }
 
+/// When the application had one sent no more.
+fn switched_off(layer: &Report<'_>, axis: &Axis) -> Vec<Finding> {
+    let active = layer.samples("active");
+    let off = active
+        .windows(2)
+        .filter(|pair| pair[1].1 == Value::Bool(false));
+    let times = joined(
+        off.map(|pair| (axis.at(pair[0].0), axis.at(pair[1].0))),
+        0.01,
+    );
+    let name = layer.text("rid").map_or_else(String::new, |rid| {
+        format!(" of layer {} (rid)", printable(&rid, NAME))
+    });
+    let told = format!("active of outbound-rtp{name} is false: the application switched it off");
+    let found = times.into_iter().filter(|of| of.1 > of.0);
+    found
+        .map(|span| Finding::new(Cause::Off, span, told.clone()))
+        .collect()
+}
+
 fn camera(of: &Still, screen: bool) -> Finding {
     let mut told = format!("frames of media-source stand{}", of.end());
     if screen {
@@ -104,12 +132,13 @@ fn camera(of: &Still, screen: bool) -> Finding {
     Finding::new(Cause::Camera, of.span(), told)
 }
 
-/// When frames came to the encoder and did not leave it, as the layer with most of them tells.
+/// When frames came to the encoder and did not leave it, as the layer with most of them tells; `hidden` is what
+/// explains that.
 fn left_out(
     frames: &[Step],
     layers: &[&Report<'_>],
     axis: &Axis,
-    outages: &[Finding],
+    hidden: &[&Finding],
 ) -> Vec<Finding> {
     let encoded = |of: &&Report<'_>| axis.steps(&[of.numbers("framesEncoded")]);
     let total = |steps: &Vec<Step>| steps.iter().map(|of| of.by).sum::<f64>();
@@ -124,7 +153,11 @@ fn left_out(
     let leaves = |of: &&Step| {
         let out = grown(&encoded, (of.from, of.until));
         let span = (of.from, of.until);
-        of.rate() >= FRAMES && out < ENCODED * of.by && !outages.iter().any(|by| by.explains(span))
+        let explained = |by: &&Finding| match by.cause {
+            Cause::Off => by.overlaps(span.0 - 1.0, span.1 + 1.0),
+            _ => by.explains(span),
+        };
+        of.rate() >= FRAMES && out < ENCODED * of.by && !hidden.iter().any(explained)
     };
     let times = spans(frames.iter().filter(leaves)).into_iter();
     let long = times.filter(|of| of.1 - of.0 >= LEFT_OUT).map(|span| {
@@ -169,20 +202,17 @@ fn starved(connection: &Connection, layers: &[Report<'_>], axis: &Axis) -> Vec<F
                 .collect(),
         };
         for span in times {
-            // Where no layer sends, it is not the layer.
-            if others.iter().all(|of| grown(of, span) <= 0.0) {
+            // Where no layer sends, or this one was to send nothing, it is not the layer.
+            let sends = |of: &Vec<Step>| grown(of, span) > 0.0;
+            let off = switched_off(layer, axis);
+            let is_off = off.iter().any(|of| of.overlaps(span.0, span.1));
+            if is_off || !others.iter().any(sends) {
                 continue;
             }
-            let off = layer.samples("active").last().map(|of| &of.1) == Some(&Value::Bool(false));
             let told = format!(
-                "layer {} (rid): bytesSent of outbound-rtp {}, while others send{}{able}",
-                printable(&name, 16),
+                "layer {} (rid): bytesSent of outbound-rtp {}, while others send{able}",
+                printable(&name, NAME),
                 if never { "never grows" } else { "stands" },
-                if off {
-                    "; at last it was switched off, active = false"
-                } else {
-                    ""
-                },
             );
             findings.push(Finding::new(Cause::Layer, span, told));
         }
