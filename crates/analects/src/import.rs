@@ -1,10 +1,16 @@
 //! `analects import`: what was recorded elsewhere, as a scenario.
 
+mod axis;
 mod dump;
 mod file;
 mod flent;
+mod line;
+mod page;
 mod recorded;
+mod timeline;
+mod times;
 mod trace;
+mod wanted;
 mod written;
 
 use crate::cli::{ImportCommand, InternalsArgs};
@@ -14,16 +20,20 @@ use command::cells::{empty, right};
 use command::files::{distinct, replace, replaceable};
 use command::print;
 use dump::{Connection, Dump};
+use line::Part;
 use recorded::Recorded;
 use scenario::printable;
+use std::fmt::Write as _;
 use units::{Duration, Rate};
-use written::Part;
 
 /// Longest names in a table and in errors.
 const NAME: usize = 40;
 /// The part of a call that can be a scenario, in seconds.
 const LEAST: u64 = 10;
 const MOST: u64 = 3600;
+/// The most times of trouble that the choice of a part looks at, and those that are printed.
+const TIMES: usize = 1000;
+const ROWS: usize = 60;
 
 type Result<T> = std::result::Result<T, Refused>;
 
@@ -37,12 +47,14 @@ pub fn run(command: &ImportCommand) -> Result<()> {
 }
 
 fn call(args: &InternalsArgs) -> Result<()> {
-    let [down, up] = [("--down", &args.down), ("--up", &args.up)].map(|(of, text)| rate(of, text));
-    let (down, up) = (down?, up?);
-    if let Some(out) = &args.out {
-        distinct(Some(&args.dump), std::slice::from_ref(out))?;
-        replaceable(out)?;
-    }
+    let line = |option, text: &Option<String>| {
+        let text = text.as_deref();
+        text.map(|text| rate(option, text)).transpose()
+    };
+    let (down, up) = (line("--down", &args.down)?, line("--up", &args.up)?);
+    let written: Vec<_> = args.out.iter().chain(&args.report).cloned().collect();
+    distinct(Some(&args.dump), &written)?;
+    written.iter().try_for_each(|file| replaceable(file))?;
     let file = args.dump.display().to_string();
     let wrong = |reason: String| {
         let help =
@@ -70,13 +82,18 @@ fn call(args: &InternalsArgs) -> Result<()> {
         until,
     };
     let text = written::scenario(&call, &part);
+    if let Some(report) = &args.report {
+        replace(report, &page::page(connection, &call))?;
+    }
+    let timeline = timeline(connection, &call);
     let Some(out) = &args.out else {
+        eprint!("{timeline}");
         return print(&text);
     };
     replace(out, &text)?;
     let others = dump.connections.len() - 1;
     print(&format!(
-        "{}\n{}: written. Compare:\nanalects run {1} --by-entry --columns {}\n",
+        "{}\n{timeline}\n{}: written. Compare:\nanalects run {1} --by-entry --columns {}\n",
         summary(id, connection, &call, &part, others),
         out.display(),
         match call.sounds.is_empty() {
@@ -149,27 +166,28 @@ fn part(args: &InternalsArgs, call: &Recorded) -> Result<(usize, usize)> {
         None => worst(call, most),
     };
     // Two seconds are the least of a call.
-    if from + 2 > call.seconds {
-        let message = format!("--from {from}s: the call has {} s", call.seconds);
+    if from + 2 > call.axis.seconds {
+        let message = format!("--from {from}s: the call has {} s", call.axis.seconds);
         return Err(Refused::new(&message, "give an earlier time"));
     }
-    Ok((from, call.seconds.min(from + most)))
+    Ok((from, call.axis.seconds.min(from + most)))
 }
 
 /// The first second of the part with most seconds of trouble; the call's, if the whole fits.
 fn worst(call: &Recorded, most: usize) -> usize {
-    let last = call.seconds.saturating_sub(most);
-    let trouble = |from: usize| -> usize {
-        let overlap =
-            |of: &recorded::Episode| of.until.min(from + most).saturating_sub(of.from.max(from));
-        call.episodes.iter().map(overlap).sum()
+    let last = call.axis.seconds.saturating_sub(most);
+    let trouble = call.findings.iter().filter(|of| of.cause.is_trouble());
+    let times: Vec<(f64, f64)> = trouble.map(|of| (of.from, of.until)).take(TIMES).collect();
+    let within = |from: usize| -> f64 {
+        let (first, end) = (from as f64, (from + most) as f64);
+        let overlap = |of: &(f64, f64)| (of.1.min(end) - of.0.max(first)).max(0.0);
+        times.iter().map(overlap).sum()
     };
-    // Some seconds before an episode belong to it: the call has to settle first.
-    let starts = call
-        .episodes
+    // Some seconds before it belong to trouble: the call has to settle first.
+    let starts = times
         .iter()
-        .map(|of| of.from.saturating_sub(most / 4).min(last));
-    let best = starts.max_by_key(|from| (trouble(*from), usize::MAX - from));
+        .map(|of| (of.0 as usize).saturating_sub(most / 4).min(last));
+    let best = starts.max_by(|a, b| within(*a).total_cmp(&within(*b)).then(b.cmp(a)));
     best.unwrap_or_default()
 }
 
@@ -200,7 +218,11 @@ fn summary(
             right(&picture.unwrap_or_else(|| "-".to_owned())),
             right(&format!("{:.0}", media.fps)),
             right(&format!("{:.2}", media.mean() / 1e6)),
-            right(&format!("{:.1}", 100.0 * media.lost)),
+            right(
+                &media
+                    .lost
+                    .map_or("-".to_owned(), |lost| format!("{:.1}", 100.0 * lost)),
+            ),
             right(&counted(&media.freezes, 0)),
             right(&counted(&media.frozen, 1)),
         ]);
@@ -221,23 +243,57 @@ fn summary(
             none(),
         ]);
     }
+    let way = timeline::path(connection).map_or_else(String::new, |way| format!("; {way}"));
     let more = match others {
         0 => String::new(),
         1 => "; another connection is left out (--connection)".to_owned(),
         more => format!("; {more} other connections are left out (--connection)"),
     };
     format!(
-        "connection {} of {}: {} s, of which {} to {} here; round trip from {:.0} ms; {}{more}\n\n{table}\n",
+        "connection {} of {}: {} s, of which {} to {} here; round trip from {:.0} ms{way}{more}\n\n{table}\n",
         printable(id, NAME),
         printable(&connection.url, NAME),
-        call.seconds,
+        call.axis.seconds,
         part.from,
         part.until,
         1e3 * call.rtt,
-        match call.episodes.len() {
-            0 => "no trouble".to_owned(),
-            1 => "one time of trouble".to_owned(),
-            count => format!("{count} times of trouble"),
-        },
     )
+}
+
+/// When what happened, as the dump itself knows it, and what it does not know.
+fn timeline(connection: &Connection, call: &Recorded) -> String {
+    let mut text = String::new();
+    match call.findings.is_empty() {
+        true => text += "The dump shows no loss, outage, freeze, or limit of the encoder.\n",
+        false => {
+            let mut table = empty();
+            table.set_header([
+                right("from s"),
+                right("to s"),
+                Cell::new("what"),
+                Cell::new("as told by"),
+            ]);
+            for of in call.findings.iter().take(ROWS) {
+                table.add_row([
+                    right(&format!("{:.1}", of.from)),
+                    right(&format!("{:.1}", of.until)),
+                    Cell::new(of.cause.name()),
+                    Cell::new(&of.told),
+                ]);
+            }
+            _ = writeln!(
+                text,
+                "What the dump knows, in seconds of the call:\n{table}"
+            );
+        }
+    }
+    let more = call.findings.len().saturating_sub(ROWS);
+    if more > 0 {
+        _ = writeln!(text, "{more} more times are not printed.");
+    }
+    text += "What it does not know:\n";
+    for sentence in timeline::unknown(connection, &call.axis) {
+        _ = writeln!(text, "- {sentence}");
+    }
+    text
 }

@@ -79,12 +79,13 @@ pub struct FlentArgs {
 pub struct InternalsArgs {
     /// The dump.
     pub dump: PathBuf,
-    /// The rate at which the line receives, such as 50mbit: a dump does not know it.
+    /// The rate at which the line receives, such as 50mbit: a dump does not know it. Without it, 100mbit,
+    /// on which no call alone has a queue.
     #[arg(long, value_name = "RATE")]
-    pub down: String,
-    /// The rate at which the line sends.
+    pub down: Option<String>,
+    /// The rate at which the line sends; likewise.
     #[arg(long, value_name = "RATE")]
-    pub up: String,
+    pub up: Option<String>,
     /// The connection, if the dump has several; without it, the one with most bytes of video.
     #[arg(long, value_name = "ID")]
     pub connection: Option<String>,
@@ -95,8 +96,12 @@ pub struct InternalsArgs {
     /// The longest time that the scenario covers, from 10s to 1h.
     #[arg(long = "for", value_name = "TIME", default_value = "5m")]
     pub most: String,
-    /// Write the scenario into this file, and print a summary and the next command. Without it, the
-    /// scenario is printed.
+    /// Write the scenario into this file, and print a summary, a timeline of what the dump knows, and the next
+    /// command. Without it, the scenario is printed, and the timeline on standard error.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    /// Write a page on the dump into this file: the timeline, and rates, losses, round trips, frames and
+    /// freezes over time. It has no addresses, URLs or names of devices.
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
 }

@@ -1,10 +1,13 @@
 //! A dump of chrome://webrtc-internals: connections, and the series of their statistics.
 //!
 //! The format has no specification. It is what the page's script writes: for each statistic of each report
-//! of `getStats` the times of its first and last sample, and its samples, one a second, as a text of JSON.
-//! The statistics are W3C's Identifiers for WebRTC's Statistics API.
+//! of `getStats` the times of its first and last sample, and its samples, about one a second, as a text of
+//! JSON. A sample is left out where the report has no such statistic; one statistic of each report,
+//! `timestamp`, is when its samples were taken. The statistics are W3C's Identifiers for WebRTC's Statistics
+//! API.
 
 use super::file::plain;
+use super::times::{self, Times};
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
@@ -15,6 +18,8 @@ use std::path::Path;
 const GREATEST: f64 = 1e15;
 /// How the other format of that page begins.
 const RTCSTATS: &[u8] = b"RTCStatsDump";
+/// What some editors put before a text.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 /// How a page begins that about:webrtc of Firefox saves.
 const PAGE: &[u8] = b"<";
 
@@ -33,6 +38,9 @@ pub struct Connection {
     #[serde(default)]
     pub url: String,
     stats: BTreeMap<String, Statistic>,
+    /// What the page asked for, and what came of it, as the browser wrote it.
+    #[serde(rename = "updateLog", default)]
+    pub log: Value,
 }
 
 #[derive(Debug, Deserialize)]
@@ -48,6 +56,8 @@ struct Statistic {
 /// A report of one object, such as a stream that is received.
 #[derive(Debug, Default)]
 pub struct Report<'a> {
+    /// Its name in the dump.
+    pub id: &'a str,
     statistics: BTreeMap<&'a str, &'a Statistic>,
 }
 
@@ -61,6 +71,7 @@ impl Dump {
     /// A sentence with the reason why it is none.
     pub fn read(path: &Path) -> Result<Dump, String> {
         let bytes = plain(path)?;
+        let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&bytes);
         if bytes.starts_with(RTCSTATS) {
             return Err(
                 "it is an \"rtcstats dump\": use the page's other button, \"webrtc-internals dump\""
@@ -74,7 +85,7 @@ impl Dump {
                     .to_owned(),
             );
         }
-        serde_json::from_slice(&bytes).map_err(|error| {
+        serde_json::from_slice(bytes).map_err(|error| {
             format!("{error}: expected what chrome://webrtc-internals writes, {{\"PeerConnections\": ...}}")
         })
     }
@@ -91,11 +102,21 @@ impl Connection {
                 continue;
             };
             if statistic.is_of(of, report) {
-                let report = reports.entry(report).or_default();
-                report.statistics.insert(name, statistic);
+                let entry = reports.entry(report).or_default();
+                entry.id = report;
+                entry.statistics.insert(name, statistic);
             }
         }
         reports
+    }
+
+    /// The reports of one type that are of `kind`, video or audio.
+    pub fn streams(&self, of: &str, kind: &str) -> Vec<Report<'_>> {
+        let is = |report: &Report<'_>| {
+            let told = report.text("kind").or_else(|| report.text("mediaType"));
+            told.as_deref() == Some(kind)
+        };
+        self.reports(of).into_values().filter(is).collect()
     }
 }
 
@@ -113,24 +134,44 @@ impl Connection {
 }
 
 impl Report<'_> {
-    /// The samples of a number; none if there is no such statistic, or its times are none.
-    pub fn numbers(&self, name: &str) -> Vec<Sample> {
+    /// The values of a statistic with the times of their samples; none if there is no such statistic.
+    pub fn samples(&self, name: &str) -> Vec<(f64, Value)> {
         let Some(statistic) = self.statistics.get(name) else {
             return Vec::new();
         };
-        let [Some(start), Some(end)] = [&*statistic.start_time, &*statistic.end_time].map(seconds)
-        else {
-            return Vec::new();
-        };
         let values = statistic.values();
-        let step = (end - start).max(0.0) / values.len().saturating_sub(1).max(1) as f64;
-        let samples = values.iter().enumerate().filter_map(|(place, value)| {
+        let times = self.times(statistic, values.len()).of;
+        times.into_iter().zip(values).collect()
+    }
+
+    /// The samples of a number; none if there is no such statistic, or its times are none.
+    pub fn numbers(&self, name: &str) -> Vec<Sample> {
+        let number = |(time, value): (f64, Value)| {
             let value = value
                 .as_f64()
                 .filter(|value| (0.0..=GREATEST).contains(value))?;
-            Some((start + step * place as f64, value))
+            Some((time, value))
+        };
+        self.samples(name).into_iter().filter_map(number).collect()
+    }
+
+    /// Whether the report says when each sample of a statistic was taken.
+    pub fn is_timed(&self, name: &str) -> bool {
+        let statistic = self.statistics.get(name);
+        statistic.is_some_and(|of| self.times(of, of.values().len()).known)
+    }
+
+    fn times(&self, statistic: &Statistic, count: usize) -> Times {
+        let ends = [&*statistic.start_time, &*statistic.end_time].map(seconds);
+        let [Some(start), Some(end)] = ends else {
+            return Times::default();
+        };
+        let clock = self.statistics.get("timestamp").map(|of| of.values());
+        let clock: Option<Vec<f64>> = clock.and_then(|values| {
+            let seconds = |value: &Value| value.as_f64().map(|ms| ms / 1e3);
+            values.iter().map(seconds).collect()
         });
-        samples.collect()
+        times::of(count, (start, end), clock.as_deref().unwrap_or_default())
     }
 
     /// The last value of a text.

@@ -3,7 +3,7 @@
 mod series;
 
 use super::file::plain;
-use super::written::line;
+use super::line::{constant, section};
 use super::{NAME, Result, rate, time};
 use crate::cli::FlentArgs;
 use comfy_table::Cell;
@@ -297,10 +297,11 @@ fn scenario(run: &Run, file: &File, name: &str) -> String {
         test = plain_word(&file.metadata.name),
         seconds = run.seconds,
         warmup = run.seconds / 4.0,
-        line = line(
-            down.unwrap_or(Rate::from_bits(1_000_000)),
-            up.unwrap_or(Rate::from_bits(1_000_000)),
-            run.rtt
+        line = section(
+            &constant(down.unwrap_or(Rate::from_bits(1_000_000))),
+            &constant(up.unwrap_or(Rate::from_bits(1_000_000))),
+            run.rtt,
+            "",
         ),
         rtt_is = match &run.latency {
             Some(of) if run.rtt == of.sorted[0] => format!("the shortest {}", of.source.name()),

@@ -1,6 +1,9 @@
 //! What a connection of a dump tells about its call: streams, the path, and when there was trouble.
 
+use super::axis::{self, Axis, median};
 use super::dump::{Connection, Report, Sample};
+use super::timeline::{self, Cause, Finding};
+use super::wanted::{self, Wanted};
 
 /// A second is one of trouble if the round trip was longer than the shortest by this, in seconds: half of
 /// what makes a frame late (`stall_threshold`).
@@ -11,8 +14,6 @@ const LONGEST_RTT: f64 = 30.0;
 const CALM: usize = 3;
 /// Seconds before an episode whose rates are compared with those in it.
 const BEFORE: usize = 5;
-/// The longest call in seconds; what a longer one has after it is not looked at.
-const LONGEST: usize = 24 * 3600;
 
 /// One direction of the call.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,8 +28,8 @@ pub struct Media {
     pub cap: Option<f64>,
     /// Rate of the audio, in bit/s.
     pub audio: f64,
-    /// Share of packets that were lost.
-    pub lost: f64,
+    /// Share of packets that were lost, if the dump knows.
+    pub lost: Option<f64>,
     /// Freezes that ended in each second; only of what is received.
     pub freezes: Vec<f64>,
     /// How many seconds the freezes that ended in each second had lasted.
@@ -48,7 +49,7 @@ pub struct Sound {
     pub lost: f64,
 }
 
-/// Trouble in the call.
+/// A time in which the round trip was long, and no outage explains it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Episode {
     /// Its first second in the call.
@@ -64,8 +65,8 @@ pub struct Episode {
 /// A call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recorded {
-    /// Its length in seconds.
-    pub seconds: usize,
+    /// Its seconds.
+    pub axis: Axis,
     /// What was sent; simulcast's layers together.
     pub sent: Option<Media>,
     /// What was received, each stream by itself.
@@ -74,8 +75,27 @@ pub struct Recorded {
     pub sounds: Vec<Sound>,
     /// The shortest round trip, in seconds.
     pub rtt: f64,
-    /// In the order of time.
+    /// The longest round trip of each second in which one was measured, in seconds.
+    pub rtts: Vec<Option<f64>>,
+    /// What it wanted to send.
+    pub wanted: Wanted,
+    /// Times in which packets waited, in their order.
     pub episodes: Vec<Episode>,
+    /// What the dump knows, in the order of time.
+    pub findings: Vec<Finding>,
+}
+
+impl Episode {
+    /// In the timeline, beside the call's shortest round trip.
+    fn told(&self, shortest: f64) -> Finding {
+        let told = format!(
+            "up to {:.0} ms, the shortest is {:.0} (roundTripTime, currentRoundTripTime): packets waited",
+            1e3 * self.rtt,
+            1e3 * shortest
+        );
+        let span = (self.from as f64, self.until as f64);
+        Finding::new(Cause::RoundTrip, span, told)
+    }
 }
 
 impl Media {
@@ -90,48 +110,53 @@ impl Media {
         active.iter().sum::<f64>() / active.len().max(1) as f64
     }
 
-    /// The rate that it may reach: the encoders' highest target; or the highest of a second.
-    pub fn highest(&self) -> f64 {
-        let seen = self.rates.iter().copied().fold(0.0, f64::max);
-        self.cap.unwrap_or(seen)
+    /// The rate that it reached: the encoders' highest target; or what a second of twenty exceeds, for what
+    /// comes again after a loss makes single seconds large.
+    pub fn reached(&self) -> f64 {
+        let mut seen = self.rates.clone();
+        seen.sort_by(f64::total_cmp);
+        let high = seen.get((0.95 * seen.len() as f64) as usize);
+        let high = high.copied().filter(|rate| *rate > 0.0);
+        let seen = || high.unwrap_or_else(|| seen.last().copied().unwrap_or_default());
+        self.cap.unwrap_or_else(seen)
     }
 }
 
 /// Bytes of video, or of sound, that a connection has sent and received.
 pub fn bytes_of(connection: &Connection, medium: &str) -> f64 {
-    let of = |kind: &str, count: &str| last_of_all(&streams(connection, kind, medium), count);
+    let of = |kind: &str, count: &str| last_of_all(&connection.streams(kind, medium), count);
     of("outbound-rtp", "bytesSent") + of("inbound-rtp", "bytesReceived")
 }
 
-/// The call of a connection.
+/// The call of a connection: with video, or where none was sent or received, of sound alone.
 ///
 /// # Errors
 /// A sentence that says what is missing.
 pub fn call(connection: &Connection) -> Result<Recorded, String> {
-    let video = Axis::of(connection, "video");
-    let axis = video
-        .as_ref()
-        .or(Axis::of(connection, "audio").as_ref())
-        .copied();
-    let Some(axis) = axis else {
-        return Err("it has no two seconds of video or sound".to_owned());
+    let of =
+        |medium| Axis::of(connection, medium).and_then(|axis| of_axis(connection, axis, medium));
+    of("video")
+        .or_else(|| of("audio"))
+        .ok_or_else(|| "it has no two seconds of video or sound".to_owned())
+}
+
+/// The call by its seconds of one medium; none if nothing of that was sent or received.
+fn of_axis(connection: &Connection, axis: Axis, medium: &str) -> Option<Recorded> {
+    let sounds = match medium {
+        "audio" => sounds(connection, &axis),
+        _ => Vec::new(),
     };
-    let sounds = match video {
-        Some(_) => Vec::new(),
-        None => sounds(connection, &axis),
-    };
-    let sent = streams(connection, "outbound-rtp", "video");
-    let received = streams(connection, "inbound-rtp", "video");
+    let sent = connection.streams("outbound-rtp", "video");
+    let received = connection.streams("inbound-rtp", "video");
     let rtts = round_trips(connection, &axis);
     let shortest = rtts.iter().flatten().copied().fold(f64::INFINITY, f64::min);
     let rtt = if shortest.is_finite() { shortest } else { 0.0 };
     let audio = |of: &str, count: &str| {
-        let streams = streams(connection, of, "audio").into_iter();
+        let streams = connection.streams(of, "audio").into_iter();
         let rates = streams.map(|report| mean(&axis.rates(&report.numbers(count))));
         rates.fold(0.0, f64::max)
     };
     let mut recorded = Recorded {
-        seconds: axis.seconds,
         sent: outgoing(connection, &sent, &axis, audio("outbound-rtp", "bytesSent")),
         received: received
             .iter()
@@ -139,24 +164,22 @@ pub fn call(connection: &Connection) -> Result<Recorded, String> {
             .collect(),
         sounds,
         rtt,
+        wanted: wanted::of(connection, &sent),
         episodes: Vec::new(),
+        findings: timeline::of(connection, &axis),
+        rtts,
+        axis: axis.clone(),
     };
     // One stream of audio goes with one of video; the others share the first one's.
     if let Some(first) = recorded.received.first_mut() {
         first.audio = audio("inbound-rtp", "bytesReceived");
     }
-    recorded.episodes = episodes(&recorded, &rtts);
-    Ok(recorded)
-}
-
-/// The reports of one type that are of video, or of audio.
-fn streams<'a>(connection: &'a Connection, of: &str, kind: &str) -> Vec<Report<'a>> {
-    let is = |report: &Report<'_>| {
-        let told = report.text("kind").or_else(|| report.text("mediaType"));
-        told.as_deref() == Some(kind)
-    };
-    let reports = connection.reports(of).into_values();
-    reports.filter(is).collect()
+    recorded.episodes = episodes(&recorded);
+    let told = recorded.episodes.iter().map(|of| of.told(rtt));
+    recorded.findings.extend(told);
+    timeline::sort(&mut recorded.findings);
+    let has_media = !(recorded.received.is_empty() && recorded.sounds.is_empty());
+    (has_media || recorded.sent.is_some()).then_some(recorded)
 }
 
 /// The last values of a number, of all reports together.
@@ -167,13 +190,13 @@ fn last_of_all(reports: &[Report<'_>], name: &str) -> f64 {
 /// The streams of sound.
 fn sounds(connection: &Connection, axis: &Axis) -> Vec<Sound> {
     let of = |kind: &str, up: bool, bytes: &str, packets: &str| -> Vec<Sound> {
-        let reports = streams(connection, kind, "audio").into_iter();
+        let reports = connection.streams(kind, "audio").into_iter();
         let sound = |report: Report<'_>| {
             let sum = |count: &str| axis.growth(&report.numbers(count)).iter().sum::<f64>();
             let (bytes, came) = (sum(bytes), sum(packets));
             let lost = match up {
                 true => last_of_all(
-                    &streams(connection, "remote-inbound-rtp", "audio"),
+                    &connection.streams("remote-inbound-rtp", "audio"),
                     "packetsLost",
                 ),
                 false => report.last("packetsLost").unwrap_or_default(),
@@ -192,80 +215,8 @@ fn sounds(connection: &Connection, axis: &Axis) -> Vec<Sound> {
     all
 }
 
-/// The seconds of a call.
-#[derive(Debug, Clone, Copy)]
-struct Axis {
-    first: f64,
-    seconds: usize,
-}
-
-impl Axis {
-    /// The seconds in which there was video, or sound; none if there were less than two.
-    fn of(connection: &Connection, medium: &str) -> Option<Axis> {
-        let counters = [
-            ("outbound-rtp", "bytesSent"),
-            ("inbound-rtp", "bytesReceived"),
-        ];
-        let samples = counters.into_iter().flat_map(|(of, count)| {
-            let streams = streams(connection, of, medium).into_iter();
-            streams
-                .flat_map(|report| report.numbers(count))
-                .collect::<Vec<_>>()
-        });
-        let times: Vec<f64> = samples.map(|of| of.0).collect();
-        let first = times.iter().copied().fold(f64::INFINITY, f64::min);
-        let last = times.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        // Infinite if there is no sample.
-        let seconds = (last - first).max(0.0) as usize;
-        (!times.is_empty() && seconds >= 2).then(|| Axis {
-            first,
-            seconds: seconds.min(LONGEST),
-        })
-    }
-
-    fn second(&self, time: f64) -> Option<usize> {
-        let second = (time - self.first).max(0.0) as usize;
-        (second < self.seconds).then_some(second)
-    }
-
-    /// By how much a counter grew in each second.
-    fn growth(&self, counter: &[Sample]) -> Vec<f64> {
-        let mut growth = vec![0.0; self.seconds];
-        for pair in counter.windows(2) {
-            let [(_, before), (time, now)] = [pair[0], pair[1]];
-            // The sample is of the second that ends with it.
-            if let Some(second) = self.second(time - 0.5) {
-                growth[second] += (now - before).max(0.0);
-            }
-        }
-        growth
-    }
-
-    /// The greatest value of each second that has one.
-    fn greatest(&self, samples: &[Sample]) -> Vec<Option<f64>> {
-        let mut most: Vec<Option<f64>> = vec![None; self.seconds];
-        for (time, value) in samples {
-            if let Some(second) = self.second(*time) {
-                most[second] = Some(most[second].unwrap_or_default().max(*value));
-            }
-        }
-        most
-    }
-
-    /// A counter of bytes as bit/s.
-    fn rates(&self, counter: &[Sample]) -> Vec<f64> {
-        let growth = self.growth(counter).into_iter();
-        growth.map(|bytes| 8.0 * bytes).collect()
-    }
-}
-
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
-}
-
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied()
 }
 
 /// Frames a second of the stream that has most.
@@ -305,7 +256,7 @@ fn outgoing(
         targets.for_each(|(sum, target)| *sum += target.unwrap_or_default());
     }
     rates.iter().any(|rate| *rate > 0.0).then_some(())?;
-    let told = streams(connection, "remote-inbound-rtp", "video");
+    let told = connection.streams("remote-inbound-rtp", "video");
     let lost = last_of_all(&told, "packetsLost");
     let packets = last_of_all(layers, "packetsSent");
     let largest = layers.iter().filter_map(picture);
@@ -315,7 +266,7 @@ fn outgoing(
         cap: caps.into_iter().reduce(f64::max).filter(|cap| *cap > 0.0),
         rates,
         audio,
-        lost: share(lost, packets),
+        lost: (!told.is_empty()).then(|| share(lost, packets)),
         freezes: Vec::new(),
         frozen: Vec::new(),
     })
@@ -333,7 +284,7 @@ fn incoming(report: &Report<'_>, axis: &Axis) -> Option<Media> {
         cap: None,
         rates,
         audio: 0.0,
-        lost: share(lost, lost + came),
+        lost: Some(share(lost, lost + came)),
         freezes: axis.growth(&report.numbers("freezeCount")),
         frozen: axis.growth(&report.numbers("totalFreezesDuration")),
     })
@@ -350,13 +301,14 @@ fn round_trips(connection: &Connection, axis: &Axis) -> Vec<Option<f64>> {
     };
     let pair = pairs
         .values()
+        .filter(|of| of.last("currentRoundTripTime").is_some())
         .max_by(|a, b| carried(a).total_cmp(&carried(b)));
     let by_rtcp = remote
         .values()
-        .flat_map(|report| report.numbers("roundTripTime"));
+        .flat_map(|report| measured(report, "roundTripTime", "roundTripTimeMeasurements"));
     let by_stun = pair
         .into_iter()
-        .flat_map(|report| report.numbers("currentRoundTripTime"));
+        .flat_map(|report| measured(report, "currentRoundTripTime", "responsesReceived"));
     let samples: Vec<Sample> = by_rtcp
         .chain(by_stun)
         .filter(|of| of.1 > 0.0 && of.1 < LONGEST_RTT)
@@ -364,19 +316,32 @@ fn round_trips(connection: &Connection, axis: &Axis) -> Vec<Option<f64>> {
     axis.greatest(&samples)
 }
 
-/// The seconds of trouble, those that are close together as one.
-fn episodes(call: &Recorded, rtts: &[Option<f64>]) -> Vec<Episode> {
-    let late = |rtt: &Option<f64>| rtt.is_some_and(|rtt| rtt > call.rtt + TROUBLE);
-    let mut trouble: Vec<bool> = rtts.iter().map(late).collect();
-    for frozen in call.received.iter().map(|of| &of.frozen) {
-        for (second, lasted) in frozen.iter().enumerate().filter(|of| *of.1 > 0.0) {
-            let began = (second + 1).saturating_sub(lasted.ceil() as usize);
-            trouble[began..=second].fill(true);
-        }
+/// The round trips of a report: as they stand there, or, where they lack times, from their sum and count.
+fn measured(report: &Report<'_>, name: &str, count: &str) -> Vec<Sample> {
+    let sums = report.numbers("totalRoundTripTime");
+    if report.is_timed(name) || sums.is_empty() {
+        return report.numbers(name);
     }
+    let counts = report.numbers(count);
+    let pairs = sums.windows(2).filter_map(|pair| {
+        let [before, now] = [pair[0], pair[1]];
+        let count = axis::value(&counts, now.0) - axis::value(&counts, before.0);
+        (count > 0.0).then(|| (now.0, (now.1 - before.1) / count))
+    });
+    pairs.collect()
+}
+
+/// The seconds with a long round trip outside outages, those that are close together as one.
+fn episodes(call: &Recorded) -> Vec<Episode> {
+    let late = |(second, rtt): (usize, &Option<f64>)| {
+        let second = second as f64;
+        let explained = |of: &Finding| of.explains((second, second + 1.0));
+        rtt.is_some_and(|rtt| rtt > call.rtt + TROUBLE) && !call.findings.iter().any(explained)
+    };
+    let trouble: Vec<bool> = call.rtts.iter().enumerate().map(late).collect();
     let mut episodes: Vec<Episode> = Vec::new();
-    for second in (0..call.seconds).filter(|second| trouble[*second]) {
-        let rtt = rtts[second].unwrap_or_default();
+    for second in (0..call.axis.seconds).filter(|second| trouble[*second]) {
+        let rtt = call.rtts[second].unwrap_or_default();
         match episodes.last_mut() {
             Some(last) if second <= last.until + CALM => {
                 last.until = second + 1;
@@ -390,7 +355,7 @@ fn episodes(call: &Recorded, rtts: &[Option<f64>]) -> Vec<Episode> {
             }),
         }
     }
-    let received: Vec<f64> = (0..call.seconds)
+    let received: Vec<f64> = (0..call.axis.seconds)
         .map(|second| call.received.iter().map(|of| of.rates[second]).sum())
         .collect();
     let sent = call.sent.as_ref().map(|of| &*of.rates);

@@ -1,29 +1,17 @@
 //! A call that was recorded, as a scenario.
 
+use super::line::{EPISODES, Line, Part, section};
 use super::recorded::{Media, Recorded, Sound};
 use std::fmt::Write as _;
-use units::{Duration, Rate};
+use units::Duration;
 
 /// The shortest round trip of a scenario, in milliseconds.
 const LEAST_RTT: f64 = 1.0;
-/// No more episodes than these are written.
-const EPISODES: usize = 20;
-
-/// The part of a call that becomes a scenario, and the line.
-pub struct Part<'a> {
-    /// The dump's name.
-    pub name: &'a str,
-    pub down: Rate,
-    pub up: Rate,
-    /// Seconds of the call.
-    pub from: usize,
-    pub until: usize,
-}
-
 /// The scenario's text.
 pub fn scenario(call: &Recorded, part: &Part<'_>) -> String {
     let length = part.until - part.from;
     let rtt = (call.rtt * 1e3).max(LEAST_RTT);
+    let line = Line::of(call, part);
     let mut text = format!(
         "# The call of {name}, from {from} to {until} s, by `analects import webrtc-internals`.\n\
          name = \"imported\"\n\
@@ -32,11 +20,12 @@ pub fn scenario(call: &Recorded, part: &Part<'_>) -> String {
          disciplines = [\"pfifo\", \"fq_codel\", \"cake\", \"mencius\"]\n\
          \n\
          # A dump does not know the line. The round trip is the shortest one of the call.\n\
-         {line}",
+         {notes}{line}",
         name = part.name,
         from = part.from,
         until = part.until,
-        line = line(part.down, part.up, rtt),
+        notes = line.notes,
+        line = section(&line.down, &line.up, rtt, &line.wire),
     );
     for (number, media) in call.received.iter().enumerate() {
         let number = number + 1;
@@ -44,10 +33,21 @@ pub fn scenario(call: &Recorded, part: &Part<'_>) -> String {
             1 => "received".to_owned(),
             _ => format!("received-{number}"),
         };
-        entry(&mut text, &name, media, part, "down");
+        let reached = (
+            media.reached(),
+            "what the other end wanted is not known; it reached this",
+        );
+        entry(&mut text, (&name, "down"), media, part, reached);
     }
     if let Some(media) = &call.sent {
-        entry(&mut text, "sent", media, part, "up");
+        let reached = (
+            media.reached(),
+            "what it wanted is not known; it reached this",
+        );
+        let wanted = call.wanted.rate.unwrap_or(reached);
+        let mut media = media.clone();
+        media.fps = call.wanted.fps.unwrap_or(media.fps);
+        entry(&mut text, ("sent", "up"), &media, part, wanted);
     }
     for (number, sound) in (1..).zip(&call.sounds) {
         heard(&mut text, number, sound, call.sounds.len());
@@ -86,24 +86,16 @@ fn heard(text: &mut String, number: usize, sound: &Sound, of: usize) {
     );
 }
 
-/// The line, with the round trip in milliseconds. A recording does not know the buffer.
-pub fn line(down: Rate, up: Rate, rtt: f64) -> String {
-    format!(
-        "[link]\n\
-         rate = \"{down}\"\n\
-         rtt = \"{rtt:.1}ms\"\n\
-         buffer = \"1000p\"\n\
-         \n\
-         [link.up]\n\
-         rate = \"{up}\"\n\
-         buffer = \"1000p\"\n"
-    )
-}
-
-/// What a stream was in the part.
-fn entry(text: &mut String, name: &str, media: &Media, part: &Part<'_>, direction: &str) {
+/// What a stream was in the part, by its name and direction, with the greatest rate and what says so.
+fn entry(
+    text: &mut String,
+    (name, direction): (&str, &str),
+    media: &Media,
+    part: &Part<'_>,
+    (most, why): (f64, &str),
+) {
     let kbit = |rate: f64, least: f64, most: f64| (rate / 1e3).clamp(least, most);
-    let most = kbit(media.highest(), 2.0, 1e7);
+    let most = kbit(most, 2.0, 1e7);
     // The defaults, unless the call never reached them.
     let [start, least] = [300.0, 150.0].map(|rate: f64| rate.min(most / 2.0).max(1.0));
     let fps = media.fps.round().clamp(1.0, 240.0);
@@ -111,7 +103,10 @@ fn entry(text: &mut String, name: &str, media: &Media, part: &Part<'_>, directio
         [part.from.min(media.frozen.len())..part.until.min(media.frozen.len())]
         .iter()
         .sum();
-    let lost = 100.0 * media.lost;
+    let lost = match media.lost {
+        Some(lost) => format!("{:.1} % of packets lost", 100.0 * lost),
+        None => "losses not told".to_owned(),
+    };
     let mean = media.mean() / 1e6;
     let told = match direction {
         "down" => format!("; frozen for {frozen:.1} s here"),
@@ -119,7 +114,8 @@ fn entry(text: &mut String, name: &str, media: &Media, part: &Part<'_>, directio
     };
     _ = write!(
         text,
-        "\n# In the dump: {mean:.2} Mbit/s on average, {lost:.1} % of packets lost{told}.\n\
+        "\n# In the dump: {mean:.2} Mbit/s on average, {lost}{told}.\n\
+         # max_rate: {why}.\n\
          [[traffic]]\n\
          name = \"{name}\"\n\
          kind = \"call\"\n\
@@ -137,22 +133,23 @@ fn entry(text: &mut String, name: &str, media: &Media, part: &Part<'_>, directio
     );
 }
 
-/// A transfer in each episode, since something filled the line then.
+/// A transfer in each time with long round trips, since something filled the line then.
 fn disturbances(text: &mut String, call: &Recorded, part: &Part<'_>) {
     let within = |from: usize| from >= part.from && from < part.until;
     let of_part: Vec<_> = call.episodes.iter().filter(|of| within(of.from)).collect();
     for (number, episode) in of_part.iter().take(EPISODES).enumerate() {
         let [from, until] = [episode.from, episode.until].map(|second| second - part.from);
         let (rate, direction) = match episode.up {
-            true => (part.up, "up"),
-            false => (part.down, "down"),
+            true => (part.rates()[1], "up"),
+            false => (part.rates()[0], "down"),
         };
         let seconds = Duration::from_secs((until - from) as u64);
         let rtt = 1e3 * episode.rtt;
         _ = write!(
             text,
-            "\n# From {from} to {until} s the round trip was up to {rtt:.0} ms, or the picture froze. A dump does\n\
-             # not know why. This transfer fills the line for as long; put in its place what you know of.\n\
+            "\n# From {from} to {until} s the round trip was up to {rtt:.0} ms: packets waited. A dump does not know\n\
+             # behind what, or whether the line was slower. This transfer, a guess, fills it for as long; `run --why`\n\
+             # would name it. Put in its place what you know of.\n\
              [[traffic]]\n\
              name = \"transfer-{number}\"\n\
              kind = \"bulk\"\n\
@@ -166,6 +163,9 @@ fn disturbances(text: &mut String, call: &Recorded, part: &Part<'_>) {
     }
     let more = of_part.len().saturating_sub(EPISODES);
     if more > 0 {
-        _ = write!(text, "\n# {more} more times of trouble are left out.\n");
+        _ = write!(
+            text,
+            "\n# {more} more times of long round trips are left out.\n"
+        );
     }
 }

@@ -17,6 +17,7 @@ mod fingerprint;
 mod house;
 mod import;
 mod import_flent;
+mod import_timeline;
 mod import_trace;
 mod lab;
 mod listeners;

@@ -10,6 +10,7 @@ mod boxes;
 mod children;
 mod classes;
 mod comparison;
+mod course;
 mod distribution;
 mod flows;
 mod frame;
@@ -28,6 +29,7 @@ mod tradeoff;
 mod why;
 mod words;
 
+pub use course::{Course, Figure, Time};
 pub use frame::framed;
 pub use look::{Look, looks};
 pub use page::{Pages, html};
