@@ -25,6 +25,7 @@ LINES = [
     (40, 40, 40, 0, "codel", 0),
 ]
 NEAR = 0.1
+TRIALS = 3
 PORT = 7411
 
 
@@ -66,18 +67,18 @@ def main():
         limits = "--rate 900mbit --rate-in-all 900mbit --seconds 300 --bytes 20GB --bytes-in-all 40GB"
         servers = {"ours": f"{program} probe serve --listen 0.0.0.0:{PORT} --key {folder}/key {limits}"}
         if len(sys.argv) > 3:
-            cert = f"-cert-file {folder}/cert.pem -key-file {folder}/cert.key"
-            # It wants a name; the address of the far side is what its document is to have.
-            servers["reference"] = (
-                f"{pathlib.Path(sys.argv[3]).resolve()} -create-cert {cert} -listen-addr 0.0.0.0 "
-                f"-public-port {PORT} -config-name 100.64.0.1"
-            )
+            # Its document has the name by which it is reached.
+            servers["reference"] = f"{pathlib.Path(sys.argv[3]).resolve()} -create-cert -listen-addr 0.0.0.0 -public-port {PORT} -config-name 100.64.0.1"
         for line in LINES:
             for kind, server in servers.items():
                 measure = f"{program} measure https://$ANALECTS_FAR:{PORT} --trust-anyone --json"
-                path = ".well-known/nq" if kind == "ours" else "config"
-                reference = f"{client} -debug -config $ANALECTS_FAR -port {PORT} -path {path}"
-                said = [behind(program, folder, line, server, inside) for inside in (reference, measure)]
+                reference = f"{client} -debug -config $ANALECTS_FAR -port {PORT} -path .well-known/nq"
+                # It ends by itself where a connection of its load is not there yet when a probe wants it.
+                for _ in range(TRIALS):
+                    first = behind(program, folder, line, server, reference)
+                    if "should have reused" not in first:
+                        break
+                said = first, behind(program, folder, line, server, measure)
                 them, us = dict(theirs(said[0])), {way: (found, sure) for way, found, sure in ours(said[1])}
                 down, up, rtt, wait, discipline, _ = line
                 for way in ("Download", "Upload"):
