@@ -7,6 +7,9 @@ import subprocess
 
 DISCIPLINES = ["pfifo", "pfifo", "fq_codel", "cake", "mencius", "codel", "policer"]
 
+# Of the servers beyond the lines.
+PORT = 7411
+
 
 def commit():
     """The hash of the commit, which decides the lines where nobody names a seed."""
@@ -49,18 +52,28 @@ def scenario(line):
     return f'[link]\nrtt = "{rtt}ms"\n{lane(down)}loss = {loss / 100}\n\n[link.up]\n{lane(up)}'
 
 
-def measured(program, folder, line):
-    """What `analects measure --json` says of the line."""
+def server(program, folder):
+    """A server that grants what any of the lines carries."""
+    limits = "--rate 900mbit --rate-in-all 900mbit --bytes 20GB --bytes-in-all 40GB"
+    return f"{program} probe serve --listen 0.0.0.0:{PORT} --key {folder}/key {limits}"
+
+
+def behind(program, folder, line, served, inside):
+    """What a command prints and says behind the line, with a server at PORT beyond it."""
     (folder / "line.toml").write_text(f'name = "line"\n\n{scenario(line)}')
     # As on a wire: a packet that is still to be cut into segments waits as one, and is counted as one.
     whole = "ip link set dev analects0 gso_max_segs 1"
-    serve = f"{program} probe serve --listen 0.0.0.0:7411 --key {folder}/key"
-    limits = "--rate 900mbit --rate-in-all 900mbit --bytes 20GB --bytes-in-all 40GB"
-    served = f"sh -c '{whole} && exec {serve} {limits}'"
-    inside = f"{whole} && {program} measure $ANALECTS_FAR --trust-anyone --json"
-    command = [program, "link", folder / "line.toml", "--far", served, "--far-ready", "7411", "--", "sh", "-c", inside]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=180)
-    lines = [text for text in ran.stdout.splitlines() if text.startswith("{")]
+    far = "--far", f"sh -c '{whole} && exec {served}'", "--far-ready", str(PORT)
+    command = [program, "link", folder / "line.toml", *far, "--", "sh", "-c", f"{whole} && {inside}"]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=200)
+    return ran.stdout, ran.stderr
+
+
+def measured(program, folder, line, served=None):
+    """What `analects measure --json` says of the line, with a server of ours or another one."""
+    measure = f"{program} measure $ANALECTS_FAR --trust-anyone --json"
+    said, error = behind(program, folder, line, served or server(program, folder), measure)
+    lines = [text for text in said.splitlines() if text.startswith("{")]
     if not lines:
-        raise SystemExit(f"{line}: {ran.stdout}{ran.stderr}")
+        raise SystemExit(f"{line}: {said}{error}")
     return json.loads(lines[-1])

@@ -7,14 +7,12 @@ them differs by more than a tenth. As root.
 rpm-lines.py PROGRAM CLIENT [SERVER]   (two minutes for each line and server)
 """
 
-import json
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 
-from lines import scenario
+from lines import PORT, behind, measured, server
 
 LINES = [
     (20, 5, 30, 200, "pfifo", 0),
@@ -26,7 +24,6 @@ LINES = [
 ]
 NEAR = 0.1
 TRIALS = 3
-PORT = 7411
 
 
 def theirs(said):
@@ -39,22 +36,12 @@ def theirs(said):
             yield name, (60 / foreign[-1], 60 / own[-1])
 
 
-def ours(said):
-    line = next((text for text in said.splitlines() if text.startswith("{")), None)
-    for name, way in (("Download", "down"), ("Upload", "up")) if line else ():
-        found = json.loads(line)[way]
-        if found and found["responsiveness"]:
-            of = found["responsiveness"]
-            yield name, (of["foreign"], of["loaded"]), found["confidence"]
-
-
-def behind(program, folder, line, server, inside):
-    """What a client says behind the line, with a server of one kind beyond it."""
-    (folder / "line.toml").write_text(f'name = "line"\n\n{scenario(line)}')
-    whole = "ip link set dev analects0 gso_max_segs 1"
-    command = [program, "link", folder / "line.toml", "--far", f"sh -c '{whole} && exec {server}'", "--far-ready", str(PORT)]
-    ran = subprocess.run([*command, "--", "sh", "-c", f"{whole} && {inside}"], capture_output=True, text=True, timeout=200)
-    return ran.stdout + ran.stderr
+def ours(found):
+    """The same by ours, with how far it may be believed."""
+    for name, way in (("Download", "down"), ("Upload", "up")):
+        if found[way] and found[way]["responsiveness"]:
+            of = found[way]["responsiveness"]
+            yield name, ((of["foreign"], of["loaded"]), found[way]["confidence"])
 
 
 def main():
@@ -64,30 +51,28 @@ def main():
     print("|---" * 8 + "|")
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        limits = "--rate 900mbit --rate-in-all 900mbit --seconds 300 --bytes 20GB --bytes-in-all 40GB"
-        servers = {"ours": f"{program} probe serve --listen 0.0.0.0:{PORT} --key {folder}/key {limits}"}
+        servers = {"ours": f"{server(program, folder)} --seconds 300"}
         if len(sys.argv) > 3:
             # Its document has the name by which it is reached.
             servers["reference"] = f"{pathlib.Path(sys.argv[3]).resolve()} -create-cert -listen-addr 0.0.0.0 -public-port {PORT} -config-name 100.64.0.1"
         for line in LINES:
-            for kind, server in servers.items():
-                measure = f"{program} measure https://$ANALECTS_FAR:{PORT} --trust-anyone --json"
+            for kind, served in servers.items():
                 reference = f"{client} -debug -config $ANALECTS_FAR -port {PORT} -path .well-known/nq"
                 # It ends by itself where a connection of its load is not there yet when a probe wants it.
                 for _ in range(TRIALS):
-                    first = behind(program, folder, line, server, reference)
-                    if "should have reused" not in first:
+                    said = "".join(behind(program, folder, line, served, reference))
+                    if "should have reused" not in said:
                         break
-                said = first, behind(program, folder, line, server, measure)
-                them, us = dict(theirs(said[0])), {way: (found, sure) for way, found, sure in ours(said[1])}
+                them, us = dict(theirs(said)), dict(ours(measured(program, folder, line, served)))
                 down, up, rtt, wait, discipline, _ = line
                 for way in ("Download", "Upload"):
                     if way not in them or way not in us:
-                        raise SystemExit(f"rpm-lines: {kind} {line} {way}: {said[0][-1500:]}\n{said[1][-1500:]}")
+                        raise SystemExit(f"rpm-lines: {kind} {line} {way}: {said[-1500:]}\n{us}")
                     pair = them[way], us[way][0]
                     rpm = [sum(found) / 2 for found in pair]
                     off = rpm[1] / rpm[0] - 1
-                    wrong += abs(off) > NEAR
+                    # Where one of them has none, it is no match either.
+                    wrong += not abs(off) <= NEAR
                     beside, own = ([f"{found[n]:.0f}" for found in pair] for n in (0, 1))
                     print(
                         f"| {kind} | {down}/{up}, {rtt}, {wait or '-'}, {discipline} | {way.lower()} | {', '.join(beside)} | {', '.join(own)} "
