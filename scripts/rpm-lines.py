@@ -1,8 +1,9 @@
 """Round trips a minute of known lines, by `analects measure` and by the draft's reference client
 (github.com/network-quality/goresponsiveness, built elsewhere), in turn, against our server and, where one is named, against
 the reference server (github.com/network-quality/server): a table in Markdown. The client follows an older draft, which
-takes the mean of times where today's takes the mean of rates: of its times follow the rates here. Fails if one of
-them differs by more than a tenth. As root.
+takes the mean of times where today's takes the mean of rates: of its times follow the rates here. It knows the draft's
+limit of what probes may take of a line and does not keep it (PTC; a hundred pairs a second are a quarter of 20 Mbit/s), so
+it is asked for as many as ours sends. Fails if one of them differs by more than a tenth. As root.
 
 rpm-lines.py PROGRAM CLIENT [SERVER]   (two minutes for each line and server)
 """
@@ -24,6 +25,11 @@ LINES = [
 ]
 NEAR = 0.1
 TRIALS = 3
+
+
+def pairs(mbit):
+    """Pairs of requests a second on a line of so many Mbit/s: PART, PAIR, PAIRS_LEAST and PAIRS of crates/line/src/direction.rs."""
+    return round(min(max(0.02 * mbit * 1e6 / 8 / 6e3, 3), 20))
 
 
 def theirs(said):
@@ -57,7 +63,7 @@ def main():
             servers["reference"] = f"{pathlib.Path(sys.argv[3]).resolve()} -create-cert -listen-addr 0.0.0.0 -public-port {PORT} -config-name 100.64.0.1"
         for line in LINES:
             for kind, served in servers.items():
-                reference = f"{client} -debug -config $ANALECTS_FAR -port {PORT} -path .well-known/nq"
+                reference = f"{client} -debug -config $ANALECTS_FAR -port {PORT} -path .well-known/nq -rpm.mps {pairs(min(line[:2]))}"
                 # It ends by itself where a connection of its load is not there yet when a probe wants it.
                 for _ in range(TRIALS):
                     said = "".join(behind(program, folder, line, served, reference))

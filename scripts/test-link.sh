@@ -259,7 +259,8 @@ if link --log "$work/x" --pcap "$work/x" -- true; then fail "one file for both";
 if link --log /no/such/file -- true; then fail "a file that cannot be written"; fi
 passed "a log and a capture have each packet; a command at the far side"
 
-# What a line carries, by the headers of real TCP whose queue stands in it.
+# What a line carries, by the headers of real TCP whose queue stands in it. A server for each way: between two clients
+# iperf3's closes its socket, and resets who comes then.
 cat >"$work/found.py" <<'P'
 import json, re, statistics, sys
 lines = [json.loads(line) for line in open(sys.argv[1])]
@@ -276,7 +277,7 @@ cat >"$work/followed.sh" <<'P'
 device=$(ip -o route show default | sed -n 's/.* dev \([^ ]*\).*/\1/p')
 "$2" autorate --dev "$device" --observe --json >"$3" & observer=$!
 sleep 0.5
-iperf3 -c "$1" -C cubic -t 6 -R >/dev/null && iperf3 -c "$1" -C cubic -t 6 >/dev/null
+iperf3 -c "$1" -C cubic -t 6 -R >/dev/null && iperf3 -c "$1" -p 5202 -C cubic -t 6 >/dev/null || exit 1
 kill -INT $observer && wait $observer || exit 1
 ip tuntap add dev line mode tun && ip link set line up
 "$2" autorate --dev line --observe >/dev/null & observer=$!
@@ -287,7 +288,7 @@ kill -INT $observer && wait $observer || exit 1
 ip link del line
 if "$2" autorate --dev nowhere --observe; then exit 1; fi
 P
-link --down 20mbit --up 5mbit --rtt 40ms --buffer 500p --far "exec iperf3 -s" -- \
+link --down 20mbit --up 5mbit --rtt 40ms --buffer 500p --far "iperf3 -s & exec iperf3 -s -p 5202" -- \
     sh -c "sleep 0.5; exec sh '$work/followed.sh' $near '$analects' '$work/json'" || fail "autorate --observe"
 python3 "$work/found.py" "$work/json" 2>>"$work/err" || fail "what autorate finds that a line carries"
 grep -q 'line is not there' "$work/err" && grep -q 'line is there again' "$work/err" || fail "a device that comes back"
