@@ -42,7 +42,7 @@ pub fn named(text: Option<&str>, trusted: Trusted) -> Result<Named, Refused> {
         Trusted::Own(_) => OWN,
     };
     let (rest, usual) = match text.split_once("://") {
-        Some(("https", rest)) => (rest, if text.contains(':') { HTTPS } else { usual }),
+        Some(("https", rest)) => (rest, HTTPS),
         Some(_) => return Err(wrong("expected https://")),
         None => (text, usual),
     };

@@ -21,7 +21,8 @@ const BEYOND: f64 = 0.1;
 /// Growth beyond what is known is faster the longer there is no queue: so many times after `SOON` s.
 const FASTER: f64 = 3.0;
 const SOON: f64 = 2.0;
-/// A rate that carries more than `ANOTHER` times the usual for `LONG` s is that of another line.
+/// A line that carries more than `ANOTHER` times the usual for `LONG` s, by its rate or by what its queues tell, is
+/// another line.
 const ANOTHER: f64 = 1.3;
 const LONG: f64 = 4.0;
 /// The rate is used if so much of it is; and what passes tells of the line if so much of it does.
@@ -51,6 +52,8 @@ pub struct Follower {
     memory: Memory,
     /// For how long the rate was used without a queue, in s.
     clear: f64,
+    /// And for how long since a queue told that the line is as it was.
+    since_usual: f64,
     /// What the line carried in its last queue, bit/s, until the rate is back and used.
     dip: Option<f64>,
     asked: f64,
@@ -74,6 +77,7 @@ impl Follower {
             busy: Busy::default(),
             memory: Memory::new(favour.remembered()),
             clear: 0.0,
+            since_usual: 0.0,
             dip: None,
             asked: 0.0,
             sampled: 0.0,
@@ -208,6 +212,9 @@ impl Follower {
             capacity: rate_of(capacity),
         };
         let usual = self.usual.unwrap_or(f64::INFINITY);
+        if capacity <= ANOTHER * usual {
+            self.since_usual = 0.0;
+        }
         let keep = (KEEP - (wait - QUEUE) / EMPTY).max(DEEPEST);
         let to = (keep * capacity).min(KEEP * usual);
         if to < self.rate {
@@ -223,11 +230,15 @@ impl Follower {
         if is_used {
             self.clear += step;
         }
+        if used > TELLS {
+            self.since_usual += step;
+        }
+        let passes = used * self.rate;
         if let Some(usual) = self.usual
-            && self.clear > LONG
-            && self.rate > ANOTHER * usual * KEEP
+            && self.since_usual > LONG
+            && passes > ANOTHER * usual * KEEP
         {
-            self.memory.keep((self.clear / SLOT) as usize);
+            self.memory.keep((self.since_usual / SLOT) as usize);
             self.usual = self.memory.quantile(self.below);
         }
         let carried = self.memory.carried();
@@ -243,7 +254,7 @@ impl Follower {
             let faster = (BEYOND * (1.0 + FASTER * longer * longer)).min(BACK);
             self.rate *= libm::exp(faster * step);
             self.why = Why::More {
-                carried: rate_of(used * self.rate),
+                carried: rate_of(passes),
             };
         } else {
             self.why = Why::Idle;

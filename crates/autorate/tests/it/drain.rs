@@ -89,14 +89,25 @@ fn a_step_down_is_followed_within_a_second() {
 
 #[test]
 fn a_step_up_is_followed_within_15_s() {
-    let line = Line {
-        capacity: |at| if at < 40.0 { 4.0 } else { 40.0 },
-        ..Line::default()
-    };
-    let moments = run(&line, 70);
-    assert!(mean(&moments, 30.0, 40.0) < 4.4);
-    let found = mean(&moments, 55.0, 70.0);
-    assert!(found > 0.9 * 0.85 * 40.0, "{found}");
+    let steps: [(f64, Over); 3] = [
+        (4.0, |at| if at < 40.0 { 4.0 } else { 40.0 }),
+        (10.0, |at| if at < 40.0 { 10.0 } else { 40.0 }),
+        (20.0, |at| if at < 40.0 { 20.0 } else { 40.0 }),
+    ];
+    for (low, capacity) in steps {
+        for (way, grants) in [(Way::Down, 1), (Way::Down, 20), (Way::Up, 1)] {
+            let line = Line {
+                way,
+                capacity,
+                grants,
+                ..Line::default()
+            };
+            let moments = run(&line, 70);
+            assert!(mean(&moments, 30.0, 40.0) < 1.1 * low);
+            let found = mean(&moments, 55.0, 70.0);
+            assert!(found > 0.9 * 0.85 * 40.0, "{low} {way} {grants}: {found}");
+        }
+    }
 }
 
 /// A high plateau with deep dips, where dips are all that is measured.

@@ -215,17 +215,21 @@ fn an_uploads_course_is_told() {
     let (address, _) = served(Policy::default());
     run(async {
         let (course, _) = asked(address, get(address, "/uploaded")).await.unwrap();
+        let mut body = course.into_body();
+        let mut lines = String::new();
+        let mut more = async |until: &str| {
+            while !lines.contains(until) {
+                let frame = timeout(SOON, body.frame()).await.unwrap().unwrap().unwrap();
+                lines += std::str::from_utf8(frame.data_ref().unwrap()).unwrap();
+            }
+        };
+        more(" 0\n").await;
         let request = Request::post(format!("https://{address}/upload"));
         let request = request.header("host", address.to_string());
         let body = Full::new(Bytes::from(vec![0; 300_000]));
         let (answer, _) = asked(address, request.body(body).unwrap()).await.unwrap();
         assert_eq!(answer.status(), StatusCode::OK);
-        let mut body = course.into_body();
-        let mut lines = String::new();
-        while !lines.contains(" 300000\n") {
-            let frame = timeout(SOON, body.frame()).await.unwrap().unwrap().unwrap();
-            lines += std::str::from_utf8(frame.data_ref().unwrap()).unwrap();
-        }
+        more(" 300000\n").await;
         let first: Vec<&str> = lines.lines().next().unwrap().split(' ').collect();
         assert_eq!(first[1], "0", "{lines}");
     });
@@ -314,10 +318,9 @@ fn a_call_goes_on_and_tells_what_came() {
             }
         }
         assert!(numbers.is_sorted(), "{numbers:?}");
-        // It leaves thirty times a second, by the server's own clock.
-        let [first, last] = [numbers[0], numbers[numbers.len() - 1]];
-        let each = f64::from(last.1 - first.1) / f64::from(last.0 - first.0);
-        assert!(each > 33_000.0, "{each}");
+        // It leaves thirty times a second since the call began, by the server's own clock: late on a busy host, never early.
+        let early = |(number, at): &(u32, u32)| *at < number * 33_333;
+        assert!(!numbers.iter().any(early), "{numbers:?}");
     });
 }
 

@@ -41,9 +41,13 @@ fn scenario(keys: &str) -> String {
 }
 
 fn result(text: &str) -> RunResult {
+    seeded(text, 1)
+}
+
+fn seeded(text: &str, seed: u64) -> RunResult {
     let scenario = resolve(text).unwrap();
     let discipline = scenario.disciplines[0].clone();
-    measure::run(&Simulator::default(), &scenario, &discipline, 1, true).unwrap()
+    measure::run(&Simulator::default(), &scenario, &discipline, seed, true).unwrap()
 }
 
 fn goodput(result: &RunResult) -> f64 {
@@ -76,6 +80,23 @@ fn a_constant_rate_is_set_and_told() {
     assert!(p95(&set, "modem") < 5.0 && p95(&free, "modem") > 100.0);
     let drawn = &set.series.unwrap().rates;
     assert_eq!(drawn[0], (0.0, 2, 8.0, "set"));
+}
+
+/// TCP that has been slow takes seconds to fill a line again. A queue at its new rate says that it is another line; it
+/// had the rate fall back to the old one.
+#[test]
+fn a_line_that_rises_is_not_held_to_what_it_was() {
+    let text = scenario(r#"autorate = "drain""#)
+        .replace(
+            r#"rate = "20mbit""#,
+            r#"steps = "0s 40mbit; 10s 10mbit; 20s 40mbit""#,
+        )
+        .replace(r#""20s""#, r#""36s""#)
+        .replace(r#"warmup = "10s""#, r#"warmup = "27s""#);
+    for seed in 1..=4 {
+        let carried = goodput(&seeded(&text, seed));
+        assert!(carried > 0.8 * 40.0, "{seed}: {carried}");
+    }
 }
 
 #[test]
