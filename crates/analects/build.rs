@@ -1,27 +1,17 @@
 //! The commit, and the dependencies of each engine's results in this workspace: a hash of sources, the
 //! same on every machine. Results are kept under it.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Sources on which measurements depend with every engine.
-const COMMON: [&str; 8] = [
-    "units",
-    "qdisc",
-    "cca",
-    "transport",
-    "workload",
-    "link",
-    "scenario",
-    "measure",
-];
-/// The engines, and the additional sources of each.
-const ENGINES: [(&str, &[&str]); 3] = [
-    ("ANALECTS_SIM_SOURCES", &["sim"]),
-    ("ANALECTS_KERNEL_SOURCES", &["linux", "machine", "guest"]),
-    ("ANALECTS_LIVE_SOURCES", &["live", "guest"]),
+/// The engines, and the crate that each is: its results depend on that, and on all that it is made of.
+const ENGINES: [(&str, &str); 3] = [
+    ("ANALECTS_SIM_SOURCES", "sim"),
+    ("ANALECTS_KERNEL_SOURCES", "linux"),
+    ("ANALECTS_LIVE_SOURCES", "live"),
 ];
 
 fn main() -> io::Result<()> {
@@ -29,9 +19,8 @@ fn main() -> io::Result<()> {
     let own = std::env::var_os("CARGO_MANIFEST_DIR").ok_or(io::ErrorKind::NotFound)?;
     let root = Path::new(&own).join("../..");
     println!("cargo::rerun-if-changed=../../Cargo.lock");
-    for (name, own) in ENGINES {
-        let crates: Vec<&str> = COMMON.iter().chain(own).copied().collect();
-        println!("cargo::rustc-env={name}={}", fingerprint(&root, &crates)?);
+    for (name, engine) in ENGINES {
+        println!("cargo::rustc-env={name}={}", fingerprint(&root, engine)?);
     }
     println!("cargo::rerun-if-changed=..");
     println!("cargo::rerun-if-changed=../../experiments");
@@ -73,16 +62,12 @@ fn version(root: &Path) -> String {
     format!("{version} ({commit}{})", if changed { "+" } else { "" })
 }
 
-/// The hash of the sources of `crates` and of the versions of all dependencies, below `root`: each
-/// file's path and content, in the order of the paths.
-pub fn fingerprint(root: &Path, crates: &[&str]) -> io::Result<blake3::Hash> {
+/// The hash of the sources of the crate `engine`, of all of this workspace that it depends on, and of the versions of
+/// all dependencies, below `root`: each file's path and content, in the order of the paths.
+pub fn fingerprint(root: &Path, engine: &str) -> io::Result<blake3::Hash> {
     let mut files = vec![PathBuf::from("Cargo.lock")];
-    for name in crates {
-        gather(
-            root,
-            &Path::new("crates").join(name).join("src"),
-            &mut files,
-        )?;
+    for folder in made_of(root, engine)? {
+        gather(root, &folder.join("src"), &mut files)?;
     }
     files.sort();
     let mut hash = blake3::Hasher::new();
@@ -92,6 +77,39 @@ pub fn fingerprint(root: &Path, crates: &[&str]) -> io::Result<blake3::Hash> {
         hash.update(&content);
     }
     Ok(hash.finalize())
+}
+
+/// The folders of a crate and of all in this workspace that it depends on, however far below: as the manifests say.
+pub fn made_of(root: &Path, name: &str) -> io::Result<BTreeSet<PathBuf>> {
+    let workspace = table(&root.join("Cargo.toml"), "workspace.dependencies")?;
+    let folder = |name: &str| {
+        let (_, value) = workspace.iter().find(|(key, _)| key == name)?;
+        let path = value.split_once("path = \"")?.1.split_once('"')?.0;
+        Some(PathBuf::from(path))
+    };
+    let mut folders = BTreeSet::new();
+    let mut open = vec![folder(name).ok_or(io::ErrorKind::NotFound)?];
+    while let Some(next) = open.pop() {
+        if folders.insert(next.clone()) {
+            let own = table(&root.join(next).join("Cargo.toml"), "dependencies")?;
+            let own = own
+                .iter()
+                .map(|(key, _)| key.trim_end_matches(".workspace"));
+            open.extend(own.filter_map(folder));
+        }
+    }
+    Ok(folders)
+}
+
+/// The keys of a table of a manifest, each on a line of its own, and the rest of their lines.
+fn table(manifest: &Path, name: &str) -> io::Result<Vec<(String, String)>> {
+    let text = fs::read_to_string(manifest)?;
+    let lines = text.lines().skip_while(|line| *line != format!("[{name}]"));
+    let lines = lines.skip(1).take_while(|line| !line.starts_with('['));
+    let parted = lines.filter_map(|line| line.split_once('='));
+    Ok(parted
+        .map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()))
+        .collect())
 }
 
 /// Adds all files in `folder` and below it.
