@@ -64,18 +64,12 @@ mod tests {
         ] {
             let server = at(address);
             assert_eq!(listens(port(&server), far), expected, "{address}");
-            let free = port(&server);
-            drop(server);
-            assert_eq!(listens(free, far), Listens::No);
         }
         let udp = UdpSocket::bind(("0.0.0.0", 0)).unwrap();
         assert_eq!(
             listens(udp.local_addr().unwrap().port(), far),
             Listens::There
         );
-        // One that is connected is a client.
-        udp.connect((far, 9)).unwrap();
-        assert_eq!(listens(udp.local_addr().unwrap().port(), far), Listens::No);
     }
 
     #[test]
@@ -95,6 +89,7 @@ mod tests {
                 "{address}"
             );
         }
+        // A socket that is connected is a client's. Ports are looked up here, since any program may take a free one.
         assert_eq!(of(&table(&zero), "07", 0x1451, ""), Listens::No);
         assert_eq!(of(&table(&zero), "0A", 0x1450, ""), Listens::No);
     }
