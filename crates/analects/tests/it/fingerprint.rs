@@ -19,7 +19,7 @@ fn workspace(name: &str, files: &[(&str, &str)]) -> Folder {
     let paths = ["a", "b", "c"].map(|name| format!("{name} = {{ path = \"crates/{name}\" }}\n"));
     folder.write(
         "Cargo.toml",
-        &format!("[workspace.dependencies]\n{}", paths.concat()),
+        format!("[workspace.dependencies]\n{}", paths.concat()),
     );
     for (path, content) in files {
         let path = folder.0.join("crates").join(path);
