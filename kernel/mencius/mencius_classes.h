@@ -82,7 +82,7 @@ static int mencius_dump_host(struct Qdisc *sch, u32 at, struct gnet_dump *d)
 
 	sch_tree_lock(sch);
 	st.backlog = host->backlog;
-	st.rivals = host->rivals;
+	st.backlogged = host->backlogged;
 	st.known = host->known;
 	st.held = host->hold.on ? host->hold.age : 0;
 	sch_tree_unlock(sch);
@@ -106,8 +106,8 @@ static int mencius_dump_flow(struct Qdisc *sch, u32 at, struct gnet_dump *d)
 	st.host = flow->host + 1;
 	if (flow->backlog.packets)
 		st.wait = mn_wait(&q->core, now, at);
-	if (mn_is_established(&q->core, now, at))
-		st.established = fl_since(now, flow->calm.since);
+	if (mn_is_settled(&q->core, now, at))
+		st.settled = fl_since(now, flow->settling.since);
 	sch_tree_unlock(sch);
 	queue.backlog = st.backlog.bytes;
 	queue.drops = st.sent.drops;

@@ -57,7 +57,7 @@ struct mencius_figures {
 /* The figures of a host; see TCA_MENCIUS_HOST_... */
 struct mencius_host_figures {
 	struct mn_backlog	backlog;
-	struct mn_rivals	rivals;
+	struct mn_backlogged	backlogged;
 	u64			held;
 	u32			known;
 };
@@ -66,7 +66,7 @@ struct mencius_host_figures {
 struct mencius_flow_figures {
 	struct mn_backlog	backlog;
 	struct mn_figures	sent;
-	u64			established;
+	u64			settled;
 	u64			wait;
 	u32			host;
 };
@@ -228,8 +228,8 @@ static int mencius_put_figures(struct sk_buff *skb,
 	    MENCIUS_PUT_U64(skb, NEW_HOSTS, st->new_hosts) ||
 	    MENCIUS_PUT_U64(skb, SHARED_FLOWS, st->shared_flows) ||
 	    MENCIUS_PUT_U64(skb, SHARED_HOSTS, st->shared_hosts) ||
-	    MENCIUS_PUT_U64(skb, HELD_FLOWS, st->counts.held_flows) ||
-	    MENCIUS_PUT_U64(skb, HELD_HOSTS, st->counts.held_hosts) ||
+	    MENCIUS_PUT_U64(skb, AHEAD_FLOWS, st->counts.ahead_flows) ||
+	    MENCIUS_PUT_U64(skb, AHEAD_HOSTS, st->counts.ahead_hosts) ||
 	    MENCIUS_PUT_U64(skb, MARKS, st->marks) ||
 	    MENCIUS_PUT_U64(skb, GSO_SPLIT, st->gso_split) ||
 	    MENCIUS_PUT_U64(skb, DROP_TAIL, st->drops[MENCIUS_TAIL]) ||
@@ -263,8 +263,10 @@ static int mencius_put_host(struct sk_buff *skb,
 	if (!nest)
 		return -EMSGSIZE;
 	if (nla_put_u32(skb, TCA_MENCIUS_HOST_FLOWS, st->known) ||
-	    nla_put_u32(skb, TCA_MENCIUS_HOST_ESTABLISHED, st->rivals.own) ||
-	    nla_put_u32(skb, TCA_MENCIUS_HOST_OTHERS, st->rivals.others) ||
+	    nla_put_u32(skb, TCA_MENCIUS_HOST_SETTLED,
+			st->backlogged.settled) ||
+	    nla_put_u32(skb, TCA_MENCIUS_HOST_OTHERS,
+			st->backlogged.others) ||
 	    nla_put_u32(skb, TCA_MENCIUS_HOST_HELD, flow_sched_us(st->held))) {
 		nla_nest_cancel(skb, nest);
 		return -EMSGSIZE;
@@ -276,7 +278,7 @@ static int mencius_put_host(struct sk_buff *skb,
 static int mencius_put_flow_nest(struct sk_buff *skb,
 				 const struct mencius_flow_figures *st)
 {
-	u32 established = min_t(u64, div_u64(st->established, NSEC_PER_MSEC),
+	u32 settled = min_t(u64, div_u64(st->settled, NSEC_PER_MSEC),
 				U32_MAX);
 	u64 delay = (u64)st->sent.delay << MN_TICK;
 	struct nlattr *nest;
@@ -285,7 +287,7 @@ static int mencius_put_flow_nest(struct sk_buff *skb,
 	if (!nest)
 		return -EMSGSIZE;
 	if (nla_put_u32(skb, TCA_MENCIUS_FLOW_HOST, st->host) ||
-	    nla_put_u32(skb, TCA_MENCIUS_FLOW_ESTABLISHED, established) ||
+	    nla_put_u32(skb, TCA_MENCIUS_FLOW_SETTLED, settled) ||
 	    nla_put_u32(skb, TCA_MENCIUS_FLOW_WAIT, flow_sched_us(st->wait)) ||
 	    nla_put_u32(skb, TCA_MENCIUS_FLOW_DELAY, flow_sched_us(delay)) ||
 	    nla_put_u32(skb, TCA_MENCIUS_FLOW_MARKS, st->sent.marks)) {

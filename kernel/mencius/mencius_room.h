@@ -27,7 +27,7 @@ static noinline void mn_drop_largest(struct mencius *m, u64 now,
 	struct mn_popped popped;
 
 	mn_pop(m, at, &popped);
-	mn_calm_dropped(&flow->calm, now);
+	mn_settling_dropped(&flow->settling, now);
 	flow->figures.drops++;
 	mencius_dropped(m, popped.packet, popped.len, at, reason);
 	mn_resize(m, at, before);

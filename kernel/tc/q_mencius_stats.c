@@ -28,8 +28,8 @@ static const struct tc_figure totals[] = {
 	TOTAL(NEW_HOSTS, "new_hosts"),
 	TOTAL(SHARED_HOSTS, "shared_hosts"),
 	{},
-	TOTAL(HELD_FLOWS, "held_flows"),
-	TOTAL(HELD_HOSTS, "held_hosts"),
+	TOTAL(AHEAD_FLOWS, "ahead_flows"),
+	TOTAL(AHEAD_HOSTS, "ahead_hosts"),
 	TOTAL(MARKS, "marks"),
 	TOTAL(GSO_SPLIT, "gso_split"),
 	{},
@@ -79,18 +79,18 @@ static void print_host(const struct tc_figures *st)
 	put_text("  host");
 	put_json_string("is", "host");
 	put_u64("flows", tc_figure(st, TCA_MENCIUS_HOST_FLOWS));
-	put_u64("established", tc_figure(st, TCA_MENCIUS_HOST_ESTABLISHED));
+	put_u64("settled", tc_figure(st, TCA_MENCIUS_HOST_SETTLED));
 	put_u64("others", tc_figure(st, TCA_MENCIUS_HOST_OTHERS));
 	put_time("held", tc_figure(st, TCA_MENCIUS_HOST_HELD));
 }
 
 /*
- * A flow is protected while it is established, which is the word its owner
+ * A flow is protected while it is settled, which is the word its owner
  * looks for.
  */
 static void print_flow(const struct tc_figures *st)
 {
-	__u64 established = tc_figure(st, TCA_MENCIUS_FLOW_ESTABLISHED) * TC_TIME_MSEC;
+	__u64 settled = tc_figure(st, TCA_MENCIUS_FLOW_SETTLED) * TC_TIME_MSEC;
 
 	char host[16];
 
@@ -101,10 +101,10 @@ static void print_flow(const struct tc_figures *st)
 	put_text(host);
 	put_json_string("is", "flow");
 	put_json_string("host", host);
-	if (established)
-		put_time("established", established);
+	if (settled)
+		put_time("settled", settled);
 	else
-		put_text(" not established");
+		put_text(" not settled");
 	put_time("delay", tc_figure(st, TCA_MENCIUS_FLOW_DELAY));
 	put_time("wait", tc_figure(st, TCA_MENCIUS_FLOW_WAIT));
 	put_u64("marks", tc_figure(st, TCA_MENCIUS_FLOW_MARKS));

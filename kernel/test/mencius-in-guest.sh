@@ -42,13 +42,13 @@ for shaper in "htb default 1" "tbf rate 4mbit burst 3000 latency 60s"; do
     tc qdisc add dev d0 parent 1:1 handle 10: mencius
     "$send" d0 4000 1000 8
     account d0 4000
-    tc qdisc change dev d0 parent 1:1 handle 10: mencius quantum 3000 low 10ms hosts source
+    tc qdisc change dev d0 parent 1:1 handle 10: mencius quantum 3000 min_wait 10ms hosts source
     account d0 4000
     sleep 2
     account d0 4000
     shown=$(tc -s class show dev d0 | tr '\n' ' ')
     echo "$shown" | grep -q 'class mencius 10:.* host flows 8 ' || wrong "no host is shown: $shown"
-    echo "$shown" | grep -q 'class mencius 10:.* flow of :.* not established' || wrong "no flow is shown: $shown"
+    echo "$shown" | grep -q 'class mencius 10:.* flow of :.* not settled' || wrong "no flow is shown: $shown"
     for _ in 1 2 3 4 5 6; do sleep 2; done
     account d0 4000
     [ "$waiting" = 0 ] || wrong "$waiting packets stay"
@@ -128,7 +128,7 @@ expect "flows that began, as traced" \
     "$(events 'mencius_flow:.* handle=0x100000 flow=[0-9]* protocol=17 from=[0-9.]*:[0-9]* to=[0-9.]*:[0-9]*')" 20
 expect "drops, as traced" "$(events 'mencius_drop:.* len=514 reason=overlimit')" "$dropped"
 expect "departures, as traced" \
-    "$(events 'mencius_dequeue:.* len=514 sojourn=[0-9]* why=[tfh]')" $((100 - dropped))
+    "$(events 'mencius_dequeue:.* len=514 sojourn=[0-9]* why=[tsa]')" $((100 - dropped))
 tc qdisc del dev d0 root
 
 # Ingress: what arrives on v1 is sent through the IFB.

@@ -93,8 +93,8 @@ static void begin_with(u32 quantum)
 {
 	struct mencius_params params = {
 		.limit = LIMIT, .memory_limit = 1 << 30, .flows = FLOWS, .quantum = quantum,
-		.target = 5 * MS, .interval = 100 * MS, .low = 20 * MS, .hold = 100 * MS,
-		.rise = 400 * MS, .doubling = 3000 * MS, .part = 128, .ecn = true,
+		.target = 5 * MS, .interval = 100 * MS, .min_wait = 20 * MS, .max_wait = 100 * MS,
+		.rise = 400 * MS, .doubling = 3000 * MS, .settled_share = 128, .ecn = true,
 		.hosts = MENCIUS_DESTINATION,
 	};
 	void *table = malloc(mencius_table_size(FLOWS));
@@ -171,7 +171,7 @@ static void all_idle(void)
 	serve(20000, 1000);
 }
 
-/* So many flows, each sending now and then, so that they are established. */
+/* So many flows, each sending now and then, so that they are settled. */
 static void settle(u32 flows, u32 hosts)
 {
 	u32 at, flow;
@@ -186,7 +186,7 @@ static void settle(u32 flows, u32 hosts)
 }
 
 /*
- * Established flows get far too much at once, and are so no longer: their
+ * Settled flows get far too much at once, and are so no longer: their
  * packets stand before those of flows that are. Then all of them are there.
  */
 static void stale(u32 hosts)
@@ -247,7 +247,7 @@ static void large(void)
 }
 
 /* New flows and hosts all the time, in sets that are full. */
-static void strangers(void)
+static void others(void)
 {
 	u32 at;
 
@@ -290,7 +290,7 @@ static const struct scenario scenarios[] = {
 	{ "stale-between", stale_between },
 	{ "late", late },
 	{ "large", large },
-	{ "strangers", strangers },
+	{ "others", others },
 	{ "anything", anything },
 	{},
 };

@@ -18,7 +18,7 @@ const KIND: &str = "mencius";
 /// The nest of a flow's figures, and the figures in it: kernel/mencius/pkt_sched_mencius.h.
 const FLOW: u16 = 6;
 const HOST: u16 = 2;
-const ESTABLISHED: u16 = 3;
+const SETTLED: u16 = 3;
 const WAIT: u16 = 4;
 const DELAY: u16 = 5;
 const MARKS: u16 = 6;
@@ -44,8 +44,8 @@ pub struct Flow {
     pub marks: u32,
     /// Packets that wait.
     pub qlen: u32,
-    /// For how long it has been established; none if it is not.
-    pub established: Option<Duration>,
+    /// For how long it has been settled; none if it is not.
+    pub settled: Option<Duration>,
     /// How long its packets waited, a moving average.
     pub delay: Duration,
     /// How long its oldest packet has waited.
@@ -150,9 +150,7 @@ fn own(figures: &[u8], flow: &mut Flow) -> bool {
         match kind {
             // Its minor number.
             HOST => flow.host = (value & 0xffff) as u16,
-            ESTABLISHED if value > 0 => {
-                flow.established = Some(Duration::from_millis(u64::from(value)))
-            }
+            SETTLED if value > 0 => flow.settled = Some(Duration::from_millis(u64::from(value))),
             WAIT => flow.wait = micros,
             DELAY => flow.delay = micros,
             MARKS => flow.marks = value,
@@ -220,7 +218,7 @@ mod tests {
     fn figures() -> Vec<u8> {
         let inner = [
             number(HOST, 0x0010_0159),
-            number(ESTABLISHED, 32_000),
+            number(SETTLED, 32_000),
             number(WAIT, 400),
             number(DELAY, 1355),
             number(MARKS, 3),
@@ -251,7 +249,7 @@ mod tests {
             drops: 7,
             marks: 3,
             qlen: 2,
-            established: Some(Duration::from_secs(32)),
+            settled: Some(Duration::from_secs(32)),
             delay: Duration::from_micros(1355),
             wait: Duration::from_micros(400),
         };
@@ -276,7 +274,7 @@ mod tests {
         assert_eq!(place("TCA_MENCIUS_HOST_UNSPEC", "TCA_MENCIUS_FLOW"), FLOW);
         for (name, number) in [
             ("HOST", HOST),
-            ("ESTABLISHED", ESTABLISHED),
+            ("SETTLED", SETTLED),
             ("WAIT", WAIT),
             ("DELAY", DELAY),
             ("MARKS", MARKS),

@@ -19,18 +19,18 @@ static inline void put_answer(struct nlmsghdr *n, unsigned int flows)
 static inline void put_host(struct nlmsghdr *n)
 {
 	put_u32(n, TCA_MENCIUS_HOST_FLOWS, 5);
-	put_u32(n, TCA_MENCIUS_HOST_ESTABLISHED, 1);
+	put_u32(n, TCA_MENCIUS_HOST_SETTLED, 1);
 	put_u32(n, TCA_MENCIUS_HOST_OTHERS, 2);
 	put_u32(n, TCA_MENCIUS_HOST_HELD, 3000000);
 }
 
-/* A flow that has been established for so many ms, or is not. */
-static inline void put_flow(struct nlmsghdr *n, __u32 established)
+/* A flow that has been settled for so many ms, or is not. */
+static inline void put_flow(struct nlmsghdr *n, __u32 settled)
 {
 	struct rtattr *nest = addattr_nest(n, ANSWER_MAX, TCA_MENCIUS_FLOW | NLA_F_NESTED);
 
 	put_u32(n, TCA_MENCIUS_FLOW_HOST, 0x1f);
-	put_u32(n, TCA_MENCIUS_FLOW_ESTABLISHED, established);
+	put_u32(n, TCA_MENCIUS_FLOW_SETTLED, settled);
 	put_u32(n, TCA_MENCIUS_FLOW_DELAY, 4000);
 	put_u32(n, TCA_MENCIUS_FLOW_WAIT, 20);
 	addattr_nest_end(n, nest);

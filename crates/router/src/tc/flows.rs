@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 const EVERY: Duration = Duration::from_secs(1);
 /// More flows are counted, not shown.
 const MOST: usize = 15;
-/// A flow with a packet that has waited longer fills its queue: mencius' default `low`.
+/// A flow with a packet that has waited longer fills its queue: mencius' default `min_wait`.
 const FULL: Duration = Duration::from_millis(20);
 
 /// The queues and flows of set-ups at a moment.
@@ -143,7 +143,7 @@ fn table(before: &[Flow], now: &[Flow], seconds: f64) -> String {
     let mut rows = empty();
     let headings = ["Mbit/s", "share %", "waits ms", "dropped", "marked"];
     let first = [Cell::new("flow"), Cell::new("computer")];
-    let last = [Cell::new("established")];
+    let last = [Cell::new("settled")];
     rows.set_header(first.into_iter().chain(headings.map(right)).chain(last));
     for of in moved.iter().take(MOST) {
         rows.add_row([
@@ -157,7 +157,7 @@ fn table(before: &[Flow], now: &[Flow], seconds: f64) -> String {
             right(&format!("{:.1}", of.flow.delay.as_secs_f64() * 1e3)),
             right(&of.drops.to_string()),
             right(&of.marks.to_string()),
-            Cell::new(established(&of.flow)),
+            Cell::new(settled_for(&of.flow)),
         ]);
     }
     let more = match moved.len().saturating_sub(MOST) {
@@ -167,8 +167,8 @@ fn table(before: &[Flow], now: &[Flow], seconds: f64) -> String {
     format!("{rows}\n{more}  {}\n", answer(&moved, seconds))
 }
 
-fn established(flow: &Flow) -> String {
-    flow.established
+fn settled_for(flow: &Flow) -> String {
+    flow.settled
         .map_or(String::new(), |time| format!("for {} s", time.as_secs()))
 }
 
@@ -188,7 +188,7 @@ fn since(before: &[Flow], flow: &Flow) -> Moved {
 /// Whether a call is protected, and from what.
 fn answer(moved: &[Moved], seconds: f64) -> String {
     let (calls, others): (Vec<&Moved>, Vec<&Moved>) =
-        moved.iter().partition(|of| of.flow.established.is_some());
+        moved.iter().partition(|of| of.flow.settled.is_some());
     let full = others
         .iter()
         .filter(|of| of.flow.delay >= FULL || of.flow.wait >= FULL);
@@ -218,13 +218,13 @@ fn answer(moved: &[Moved], seconds: f64) -> String {
 mod tests {
     use super::*;
 
-    fn flow(class: u16, bytes: u64, established: Option<u64>, delay_ms: u64) -> Flow {
+    fn flow(class: u16, bytes: u64, settled: Option<u64>, delay_ms: u64) -> Flow {
         Flow {
             class,
             host: 0x159,
             bytes,
             packets: (bytes / 1000) as u32,
-            established: established.map(Duration::from_secs),
+            settled: settled.map(Duration::from_secs),
             delay: Duration::from_millis(delay_ms),
             ..Flow::default()
         }
