@@ -15,7 +15,7 @@
  * and only goes forward. The including file supplies the kernel's integer
  * types, U32_MAX, U64_MAX, ARRAY_SIZE, min, min_t, max, max_t, clamp_t, likely,
  * unlikely, noinline, __always_inline, div_u64, div64_u64, mul_u64_u32_shr,
- * fls, __ffs, __ffs64, ror64, memset, memcpy and the six hooks
+ * fls, __ffs, __ffs64, ror64, memset, memcpy and the seven hooks
  * below; allocates; and calls one function at a time.
  */
 #ifndef __MENCIUS_H
@@ -52,6 +52,12 @@ static bool mencius_is_l4s(const void *packet);
 static u32 mencius_host(struct mencius *m, void *packet, bool source,
 			bool *final);
 
+/*
+ * The including file's: the host in the place @host begins. It is the one that
+ * was asked for last, if hosts are told apart.
+ */
+static void mencius_host_begun(struct mencius *m, u32 host);
+
 /* The including file's: @flow, whose host is known, begins with @packet. */
 static void mencius_begun(struct mencius *m, void *packet, u32 flow);
 
@@ -81,6 +87,7 @@ static noinline u32 mn_charge_link(struct mencius *m, const void *packet,
 #include "mencius_pace.h"
 #include "mencius_by_size.h"
 #include "mencius_store.h"
+#include "mencius_figures.h"
 #include "mencius_aqm.h"
 #include "mencius_classify.h"
 #include "mencius_room.h"
@@ -168,7 +175,7 @@ static __always_inline bool mencius_enqueue(struct mencius *m, u64 now,
 	mn_forget_idle(m, now);
 	at = mn_flow_of(m, now, hash, packet);
 	if (unlikely(!mn_fits(m, 1, mem)) && !mn_make_room(m, now, mem)) {
-		m->flows[at].figures.drops++;
+		mn_count_drop(m, at);
 		mencius_dropped(m, packet, len, at, MENCIUS_TAIL);
 		return false;
 	}

@@ -104,8 +104,10 @@ static noinline u32 mn_begin_host(struct mencius *m, u64 now, u32 hash)
 	mn_allowance_init(&host->allowance, now);
 	mn_turns_init(&host->turns);
 	mn_sizes_init(&host->sizes);
+	host->figures = (struct mn_host_figures){ .began = now };
 	mn_introduce(&m->turns, &host->member);
 	mn_begin(m, now, mn_guests_of(m, at), at);
+	mencius_host_begun(m, at);
 	return at;
 }
 

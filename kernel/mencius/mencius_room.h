@@ -28,7 +28,7 @@ static noinline void mn_drop_largest(struct mencius *m, u64 now,
 
 	mn_pop(m, at, &popped);
 	mn_settling_dropped(&flow->settling, now);
-	flow->figures.drops++;
+	mn_count_drop(m, at);
 	mencius_dropped(m, popped.packet, popped.len, at, reason);
 	mn_resize(m, at, before);
 	mn_judge(m, now, at);

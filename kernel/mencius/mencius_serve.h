@@ -114,15 +114,6 @@ static __always_inline u32 mn_ahead_of_flows(struct mencius *m, u64 now,
 	return at;
 }
 
-static __always_inline void mn_count(struct mn_figures *figures, u64 sojourn,
-				     u32 len)
-{
-	figures->bytes += len;
-	figures->packets++;
-	figures->delay += (u32)(sojourn >> (MN_TICK + 3)) -
-			  (figures->delay >> 3);
-}
-
 static __always_inline enum mn_cause mn_cause_of(const struct mencius *m,
 						 const struct mn_flow *flow)
 {
@@ -154,7 +145,7 @@ static __always_inline void mn_send(struct mencius *m, u64 now, u32 at,
 		mn_settling_dropped(&flow->settling, now);
 	mn_settling_left(&flow->settling, now, fl_since(now, popped->arrived),
 			 &m->within, cause);
-	mn_count(&flow->figures, fl_since(now, popped->arrived), popped->len);
+	mn_count_sent(m, at, fl_since(now, popped->arrived), popped->len);
 	if (host->backlogged.others || !settled)
 		mn_hold_sent(&host->hold, popped->len, settled, &m->within);
 	mn_hold_sent(&m->hold, popped->len, settled, &m->between);
@@ -263,13 +254,18 @@ static __always_inline u32 mn_serve_later(struct mencius *m, u64 now,
 		mn_send(m, now, other, popped);
 		popped->why = MENCIUS_AHEAD_HOSTS;
 		m->counts.ahead_hosts++;
+		mn_count_ahead(m, other, popped->len);
 		mn_lend(m, now, lends, host, &m->hosts[m->flows[other].host],
 			popped->len);
 		return other;
 	}
 	mn_send(m, now, at, popped);
-	popped->why = at == turn ? MENCIUS_IN_TURN : MENCIUS_AHEAD_FLOWS;
-	m->counts.ahead_flows += at != turn;
+	popped->why = MENCIUS_IN_TURN;
+	if (unlikely(at != turn)) {
+		popped->why = MENCIUS_AHEAD_FLOWS;
+		m->counts.ahead_flows++;
+		mn_count_ahead(m, at, popped->len);
+	}
 	mn_sent(&host->turns, &m->flows[turn].member, popped->len);
 	mn_turn_of_host(m, host, popped->len);
 	return at;

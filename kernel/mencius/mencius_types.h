@@ -330,6 +330,26 @@ struct mn_figures {
 };
 
 /**
+ * struct mn_host_figures - statistics of a host; not used for decisions
+ * @began:	ns: when it began
+ * @bytes:	that left
+ * @ahead:	of these, those of settled flows that went ahead of others
+ * @packets:	that left
+ * @drops:	of its packets
+ * @marks:	of its packets
+ * @wait:	1024 ns: one in twenty of its packets waits longer, about
+ */
+struct mn_host_figures {
+	u64	began;
+	u64	bytes;
+	u64	ahead;
+	u64	packets;
+	u32	drops;
+	u32	marks;
+	u32	wait;
+};
+
+/**
  * struct mn_translation - look-ups of a flow's host
  * @last:	ns: when it was looked up
  * @asked:	look-ups in a row, at most MN_AT_ONCE
@@ -392,6 +412,7 @@ struct mn_flow {
  * @allowance:	for others that have its turns
  * @turns:	of its flows
  * @sizes:	its flows by backlog
+ * @figures:	its statistics
  * @size_list:	one more than its list of sizes; 0 for none
  */
 struct mn_host {
@@ -408,6 +429,7 @@ struct mn_host {
 	struct mn_allowance	allowance;
 	struct mn_turns		turns;
 	struct mn_sizes		sizes;
+	struct mn_host_figures	figures;
 	u8			size_list;
 	bool			settled;
 };
@@ -434,6 +456,7 @@ struct mn_pace {
 struct mencius_counts {
 	u64	ahead_flows;	/* of the same host */
 	u64	ahead_hosts;
+	u64	ahead_bytes;	/* of both */
 };
 
 /**

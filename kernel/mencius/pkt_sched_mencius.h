@@ -81,6 +81,9 @@ enum {
 	TCA_MENCIUS_STATS_FULL,		/* u32: us of a full packet, 0 unknown */
 	TCA_MENCIUS_STATS_DELAY,	/* u32: us, moving average */
 	TCA_MENCIUS_STATS_SHARE,	/* u64: bytes/s, if SHARED */
+	TCA_MENCIUS_STATS_AHEAD_BYTES,	/* u64: of both AHEAD_... */
+	TCA_MENCIUS_STATS_MOST_ADDRESS,	/* of the host with most of these, */
+	TCA_MENCIUS_STATS_MOST_AHEAD,	/* u64: bytes while it was known */
 	__TCA_MENCIUS_STATS_MAX
 };
 
@@ -98,6 +101,11 @@ enum {
 	TCA_MENCIUS_HOST_OTHERS,	/* u32: others that wait */
 	TCA_MENCIUS_HOST_HELD,		/* u32: us that others are held back */
 	TCA_MENCIUS_FLOW,		/* nested: it is a flow, see below */
+	TCA_MENCIUS_HOST_ADDRESS,	/* 4 or 16 bytes, if it has one */
+	TCA_MENCIUS_HOST_MARKS,		/* u32 */
+	TCA_MENCIUS_HOST_WAIT,		/* u32: us; 1 of 20 waits longer */
+	TCA_MENCIUS_HOST_AHEAD,		/* u64: bytes ahead of others */
+	TCA_MENCIUS_HOST_AGE,		/* u32: ms that it has been known */
 	__TCA_MENCIUS_HOST_MAX
 };
 

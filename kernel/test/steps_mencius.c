@@ -34,6 +34,11 @@ static bool mencius_is_l4s(const void *packet)
 	return true;
 }
 
+static void mencius_host_begun(struct mencius *m, u32 host)
+{
+	(void)m, (void)host;
+}
+
 static void mencius_begun(struct mencius *m, void *packet, u32 flow)
 {
 	(void)m, (void)packet, (void)flow;

@@ -83,6 +83,12 @@ static u32 mencius_host(struct mencius *m, void *packet, bool source,
 	return source ? trace->source : trace->destination;
 }
 
+static void mencius_host_begun(struct mencius *m, u32 host)
+{
+	(void)m;
+	(void)host;
+}
+
 static void mencius_begun(struct mencius *m, void *packet, u32 flow)
 {
 	(void)m;

@@ -1,5 +1,6 @@
 //! `analects tc`: a shaper with a discipline on a device of this host, and back.
 
+mod computers;
 mod confirm;
 mod counters;
 mod flows;

@@ -73,10 +73,21 @@ static void answers(void)
 	assert(strstr(out, " drop_tail 4294967296 "));
 	assert(strstr(out, "\n  delay 1500us full_packet 0us"));
 	short_xstats();
+	begin();
+	put_answer(&request.n, 3);
+	put_privilege(&request.n);
+	assert(strstr(answered(), "\n  ahead_bytes 8589934592 most_ahead 4294967296 by 192.168.1.5"));
+	short_xstats();
 
 	begin();
 	put_host(&request.n);
 	assert(!strcmp(answered(), "  host flows 5 settled 1 others 2 held 3s"));
+	short_xstats();
+	begin();
+	put_host(&request.n);
+	put_host_since(&request.n);
+	assert(!strcmp(answered(), "  host 2001:db8::7 flows 5 settled 1 others 2 held 3s marks 4 "
+				   "wait 2500us ahead 4294967296 age 60s"));
 	short_xstats();
 
 	begin();

@@ -1,11 +1,12 @@
-//! `analects tc show --watch`: what each flow of a queue has had in the last second.
+//! `analects tc show --watch`: what each computer and each flow of a queue has had in the last second.
 
+use super::computers;
 use comfy_table::Cell;
 use command::Refused;
 use command::cells::back;
 use command::cells::{empty, right};
 use command::print;
-use netcfg::{Device, Flow, Host, Queue, Status};
+use netcfg::{Classes, Device, Flow, Host, Queue, Status};
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, stdout};
 use std::time::{Duration, Instant};
@@ -14,6 +15,8 @@ use std::time::{Duration, Instant};
 const EVERY: Duration = Duration::from_secs(1);
 /// More flows are counted, not shown.
 const MOST: usize = 15;
+/// Of cake, which counts by tin.
+pub const NOT_TOLD: &str = "  its computers and flows are not told: cake counts by tin\n";
 /// A flow with a packet that has waited longer fills its queue: mencius' default `min_wait`.
 const FULL: Duration = Duration::from_millis(20);
 
@@ -32,14 +35,16 @@ impl Look {
         let differences = all.iter().flat_map(|status| &status.differences);
         let differences = differences.map(|text| scenario::printable(text, 200));
         let differences = differences.collect();
-        let mut of_device: BTreeMap<Device, Vec<Flow>> = BTreeMap::new();
+        let mut of_device: BTreeMap<Device, Classes> = BTreeMap::new();
         let mut queues = Vec::new();
-        for queue in all.into_iter().flat_map(|status| status.queues) {
+        for mut queue in all.into_iter().flat_map(|status| status.queues) {
             if !of_device.contains_key(&queue.device) {
-                of_device.insert(queue.device.clone(), netcfg::flows(&queue.device)?);
+                of_device.insert(queue.device.clone(), netcfg::classes(&queue.device)?);
             }
             let handle = u16::from_str_radix(queue.handle.trim_end_matches(':'), 16);
-            let flows = of_device[&queue.device].iter();
+            let classes = &of_device[&queue.device];
+            queue.computers = Some(computers::of_queue(&queue, classes));
+            let flows = classes.flows.iter();
             let flows = flows
                 .filter(|flow| Ok(flow.qdisc) == handle)
                 .copied()
@@ -111,7 +116,12 @@ fn shown(before: &Look, now: &Look) -> String {
                 .map_or("-".to_owned(), |packets| packets.to_string()),
         );
         match queue.kind.as_str() {
-            "mencius" => text += &table(former_flows, flows, seconds),
+            "mencius" => {
+                let of = |queue: &Queue| queue.computers.clone().unwrap_or_default();
+                text += &computers::between(&of(former), &of(queue), seconds);
+                text += &table(former_flows, flows, seconds);
+            }
+            "cake" => text += NOT_TOLD,
             _ => text += "  its flows are not told: only mencius counts what each has had\n",
         }
     }
