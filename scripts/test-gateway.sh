@@ -336,8 +336,8 @@ wrong --in lan --out wan --down fast
 grep -q -- '--down' "$work/err" || fail "a rate that is none"
 wrong --in lan --out wan --down auto
 grep -q -- '--down: nothing says which rate' "$work/err" || fail "a rate that finds itself from none on"
-wrong --in lan --out wan -d mencius,low=x
-grep -q 'low' "$work/err" || fail "a setting that is none"
+wrong --in lan --out wan -d mencius,min_wait=x
+grep -q 'min_wait' "$work/err" || fail "a setting that is none"
 wrong --in lan --out wan --json "$work/none/json"
 grep -q 'cannot be written' "$work/err" || fail "a file that cannot be written"
 rules >"$work/after"

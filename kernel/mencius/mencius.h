@@ -6,7 +6,7 @@
  * Hosts take turns, and within a host its flows do, those that come back first,
  * and then new ones (RFC 8290); a flow whose packets wait for too long is
  * signalled by marks or drops. A flow that has kept its own queue short for a
- * second is established. Within their host's share established flows may always
+ * second is settled. Within their host's share settled flows may always
  * have half, and when others come they give way as slowly as their congestion
  * control can follow. End hosts need no changes.
  *
@@ -15,7 +15,7 @@
  * and only goes forward. The including file supplies the kernel's integer
  * types, U32_MAX, U64_MAX, ARRAY_SIZE, min, min_t, max, max_t, clamp_t, likely,
  * unlikely, noinline, __always_inline, div_u64, div64_u64, mul_u64_u32_shr,
- * fls, __ffs, __ffs64, ror64, memset, memcpy and the six hooks
+ * fls, __ffs, __ffs64, ror64, memset, memcpy and the seven hooks
  * below; allocates; and calls one function at a time.
  */
 #ifndef __MENCIUS_H
@@ -52,6 +52,12 @@ static bool mencius_is_l4s(const void *packet);
 static u32 mencius_host(struct mencius *m, void *packet, bool source,
 			bool *final);
 
+/*
+ * The including file's: the host in the place @host begins. It is the one that
+ * was asked for last, if hosts are told apart.
+ */
+static void mencius_host_begun(struct mencius *m, u32 host);
+
 /* The including file's: @flow, whose host is known, begins with @packet. */
 static void mencius_begun(struct mencius *m, void *packet, u32 flow);
 
@@ -74,13 +80,14 @@ static noinline u32 mn_charge_link(struct mencius *m, const void *packet,
 
 #include "mencius_turns.h"
 #include "mencius_hold.h"
-#include "mencius_favour.h"
-#include "mencius_calm.h"
-#include "mencius_firsts.h"
+#include "mencius_allowance.h"
+#include "mencius_settling.h"
+#include "mencius_sparse.h"
 #include "mencius_translation.h"
 #include "mencius_pace.h"
 #include "mencius_by_size.h"
 #include "mencius_store.h"
+#include "mencius_figures.h"
 #include "mencius_aqm.h"
 #include "mencius_classify.h"
 #include "mencius_room.h"
@@ -91,12 +98,12 @@ static noinline u32 mn_charge_link(struct mencius *m, const void *packet,
 /* Packets that may wait in any flow before its sender is signalled. */
 #define MN_STANDS	4
 /*
- * The turn of a flow goes to an established one of its host if its packet has
- * waited for a part of low: one in so many.
+ * The turn of a flow goes to a settled one of its host if its packet has
+ * waited for a part of the minimum: one in so many.
  */
 #define MN_STANDING	4
 /*
- * Final bytes of a host's other flows per 256 of its established ones,
+ * Final bytes of a host's other flows per 256 of its settled ones,
  */
 #define MN_EDGE		160
 /* and final share of other hosts: so many of 256 parts of their fair share. */
@@ -106,31 +113,32 @@ static noinline u32 mn_charge_link(struct mencius *m, const void *packet,
 static noinline void mn_tune(struct mencius *m)
 {
 	const struct mencius_params *params = &m->params;
-	u64 low = max(params->low, m->pace.full * MN_SHORT);
+	u64 min_wait = max(params->min_wait, m->pace.full * MN_SHORT);
 	u64 target = max(params->target, m->pace.full * MN_STANDS);
 
-	m->within.low = low;
-	m->within.stands = low / MN_STANDING;
-	m->within.high = max(params->hold, params->low) + low - params->low;
+	m->within.min_wait = min_wait;
+	m->within.stands = min_wait / MN_STANDING;
+	m->within.max_wait = max(params->max_wait, params->min_wait) +
+			     min_wait - params->min_wait;
 	m->within.rise = params->rise;
 	m->within.doubling = params->doubling;
-	m->within.part = params->part;
+	m->within.settled_share = params->settled_share;
 	m->within.of_fair = 256;
 	m->within.edge = MN_EDGE;
 	m->between = m->within;
-	m->between.stands = low;
-	m->between.part = 0;
+	m->between.stands = min_wait;
+	m->between.settled_share = 0;
 	m->between.of_fair = MN_BETWEEN;
 	m->between.edge = U32_MAX;
 	m->plain = target;
-	/* Behind the bottleneck, low is no reason to wait longer. */
+	/* Behind the bottleneck, that is no reason to wait longer. */
 	m->patient = max(target, params->ingress ? m->pace.full * MN_SHORT :
-						   low);
+						   min_wait);
 	m->step = max(MN_STEP, m->pace.full * 2);
 	/*
 	 * Slightly above the highest, where even these are signalled by drops.
 	 */
-	m->spared = m->within.high * 5 / 4;
+	m->spared = m->within.max_wait * 5 / 4;
 }
 
 /* Whether no packets wait, so that mencius_dequeue() would find nothing. */
@@ -158,7 +166,7 @@ static __always_inline bool mencius_enqueue(struct mencius *m, u64 now,
 	struct mn_backlog before;
 	struct mn_flow *flow;
 	struct mn_host *host;
-	bool established;
+	bool settled;
 	u32 at;
 
 	mem = max(mem, len);
@@ -167,19 +175,19 @@ static __always_inline bool mencius_enqueue(struct mencius *m, u64 now,
 	mn_forget_idle(m, now);
 	at = mn_flow_of(m, now, hash, packet);
 	if (unlikely(!mn_fits(m, 1, mem)) && !mn_make_room(m, now, mem)) {
-		m->flows[at].figures.drops++;
+		mn_count_drop(m, at);
 		mencius_dropped(m, packet, len, at, MENCIUS_TAIL);
 		return false;
 	}
 	flow = &m->flows[at];
 	host = &m->hosts[flow->host];
 	before = flow->backlog;
-	mn_first_came(m, at, mn_calm_arrived(&flow->calm, now), len,
-		      mn_may_owe(m, host));
-	established = mn_is_established(m, now, at);
-	mn_push(m, now, at, established, packet, len, mem);
+	mn_sparse_came(m, at, mn_settling_arrived(&flow->settling, now), len,
+		       mn_may_owe(m, host));
+	settled = mn_is_settled(m, now, at);
+	mn_push(m, now, at, settled, packet, len, mem);
 	mn_resize(m, at, before);
-	mn_count_as(m, at, mn_standing_of(established));
+	mn_count_as(m, at, mn_standing_of(settled));
 	mn_join(&host->turns, mn_flow_turns(m), at, m->params.quantum);
 	mn_join(&m->turns, mn_host_turns(m), flow->host, m->params.quantum);
 	return true;
@@ -293,8 +301,8 @@ static void mencius_init(struct mencius *m, const struct mencius_params *params,
 	ft_table_init(&m->flow_table, seen, sets, flows);
 	ft_table_init(&m->host_table, seen + ft_places(flows),
 		      sets + ft_sets_for(flows), hosts);
-	fl_list_init(&m->calm_hosts);
-	mn_firsts_init(&m->firsts);
+	fl_list_init(&m->settled_hosts);
+	mn_sparse_init(&m->sparse);
 	mn_turns_init(&m->turns);
 	mn_sizes_init(&m->sizes);
 	mn_hold_init(&m->hold, 0);

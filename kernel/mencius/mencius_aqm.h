@@ -108,7 +108,7 @@ static bool mn_mark(struct mencius *m, u64 now, u32 at, u64 target,
 	    fl_since(now, popped->arrived) > max(m->spared, 2 * target) ||
 	    !mencius_mark(m, popped->packet))
 		return false;
-	m->flows[at].figures.marks++;
+	mn_count_mark(m, at);
 	return true;
 }
 
@@ -122,7 +122,7 @@ static __always_inline bool mn_steps(const struct mencius *m, u64 now, u32 at,
 
 static void mn_refuse(struct mencius *m, u32 at, const struct mn_popped *popped)
 {
-	m->flows[at].figures.drops++;
+	mn_count_drop(m, at);
 	if (m->params.ingress && m->shaper.pace)
 		mn_charge_link(m, popped->packet, popped->len, true);
 	mencius_dropped(m, popped->packet, popped->len, at, MENCIUS_CONGESTION);

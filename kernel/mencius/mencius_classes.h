@@ -79,15 +79,22 @@ static int mencius_dump_host(struct Qdisc *sch, u32 at, struct gnet_dump *d)
 	const struct mn_host *host = &q->core.hosts[at];
 	struct gnet_stats_queue queue = {};
 	struct mencius_host_figures st;
+	u64 now = ktime_get_ns();
 
 	sch_tree_lock(sch);
 	st.backlog = host->backlog;
-	st.rivals = host->rivals;
+	st.backlogged = host->backlogged;
 	st.known = host->known;
 	st.held = host->hold.on ? host->hold.age : 0;
+	st.sent = host->figures;
+	st.age = fl_since(now, host->figures.began);
+	st.address = ft_is_known(&q->core.host_table, at) ? q->addresses[at] :
+							     in6addr_any;
 	sch_tree_unlock(sch);
 	queue.backlog = st.backlog.bytes;
-	if (gnet_stats_copy_queue(d, NULL, &queue, st.backlog.packets) < 0)
+	queue.drops = st.sent.drops;
+	if (flow_sched_copy_class(d, st.sent.packets, st.sent.bytes,
+				  st.backlog.packets, &queue))
 		return -1;
 	return mencius_put_host(d->skb, &st);
 }
@@ -106,8 +113,8 @@ static int mencius_dump_flow(struct Qdisc *sch, u32 at, struct gnet_dump *d)
 	st.host = flow->host + 1;
 	if (flow->backlog.packets)
 		st.wait = mn_wait(&q->core, now, at);
-	if (mn_is_established(&q->core, now, at))
-		st.established = fl_since(now, flow->calm.since);
+	if (mn_is_settled(&q->core, now, at))
+		st.settled = fl_since(now, flow->settling.since);
 	sch_tree_unlock(sch);
 	queue.backlog = st.backlog.bytes;
 	queue.drops = st.sent.drops;

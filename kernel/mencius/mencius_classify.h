@@ -41,9 +41,9 @@ static void mn_begin(struct mencius *m, u64 now, u32 at, u32 number)
 	mn_introduce(&host->turns, &flow->member);
 	mn_signals_init(&flow->signals);
 	memset(&flow->figures, 0, sizeof(flow->figures));
-	mn_calm_init(&flow->calm, now);
-	flow->begun.bytes = 0;
-	flow->begun.spent = 0;
+	mn_settling_init(&flow->settling, now);
+	flow->sparse.bytes = 0;
+	flow->sparse.spent = 0;
 	flow->host = number;
 	flow->term = host->term;
 	flow->translation = (struct mn_translation){};
@@ -101,11 +101,13 @@ static noinline u32 mn_begin_host(struct mencius *m, u64 now, u32 hash)
 	host->queues = 1;
 	fl_list_init(&host->listed);
 	mn_hold_init(&host->hold, now);
-	mn_favour_init(&host->favour, now);
+	mn_allowance_init(&host->allowance, now);
 	mn_turns_init(&host->turns);
 	mn_sizes_init(&host->sizes);
+	host->figures = (struct mn_host_figures){ .began = now };
 	mn_introduce(&m->turns, &host->member);
 	mn_begin(m, now, mn_guests_of(m, at), at);
+	mencius_host_begun(m, at);
 	return at;
 }
 
@@ -169,7 +171,7 @@ struct mn_newcomer {
 };
 
 /*
- * Whether a flow keeps its place: it has packets waiting; or it is established
+ * Whether a flow keeps its place: it has packets waiting; or it is settled
  * and not silent, and the newcomer is of its host, which else has no more than
  * its part of all places.
  */
@@ -180,8 +182,8 @@ static __always_inline bool mn_flow_stays(const void *newcomer, u32 at, u64 now)
 	const struct mn_flow *flow = &m->flows[at];
 
 	return flow->backlog.packets ||
-	       (mn_is_calm(&flow->calm, now) &&
-		fl_since(now, flow->calm.last) <= MN_GAP &&
+	       (mn_has_settled(&flow->settling, now) &&
+		fl_since(now, flow->settling.last) <= MN_GAP &&
 		(flow->host == new->host ||
 		 m->hosts[flow->host].known <= mn_part_of_host(m)));
 }
@@ -349,37 +351,37 @@ static __always_inline void mn_left(u32 *flows, u32 *hosts)
 }
 
 /* Guests never are: they have no common behaviour. */
-static __always_inline bool mn_is_established(const struct mencius *m, u64 now,
-					      u32 at)
+static __always_inline bool mn_is_settled(const struct mencius *m, u64 now,
+					  u32 at)
 {
 	return !ft_are_guests(&m->flow_table, at) &&
-	       mn_is_calm(&m->flows[at].calm, now);
+	       mn_has_settled(&m->flows[at].settling, now);
 }
 
 /* Counts flow @at as @standing. */
 static __always_inline void mn_count_as(struct mencius *m, u32 at, u8 standing)
 {
 	struct mn_flow *flow = &m->flows[at];
-	struct mn_rivals *flows = &m->hosts[flow->host].rivals;
+	struct mn_backlogged *flows = &m->hosts[flow->host].backlogged;
 	u8 before = flow->standing;
 
 	if (before == standing)
 		return;
 	flow->standing = standing;
-	if (before == MN_STRANGER)
-		mn_left(&flows->others, &m->rivals.others);
-	else if (before == MN_ESTABLISHED)
-		mn_left(&flows->own, &m->rivals.own);
-	if (standing == MN_STRANGER)
-		mn_joined(&flows->others, &m->rivals.others);
-	else if (standing == MN_ESTABLISHED)
-		mn_joined(&flows->own, &m->rivals.own);
+	if (before == MN_OTHER)
+		mn_left(&flows->others, &m->backlogged.others);
+	else if (before == MN_SETTLED)
+		mn_left(&flows->settled, &m->backlogged.settled);
+	if (standing == MN_OTHER)
+		mn_joined(&flows->others, &m->backlogged.others);
+	else if (standing == MN_SETTLED)
+		mn_joined(&flows->settled, &m->backlogged.settled);
 }
 
 /* The class of a flow that has packets waiting. */
-static __always_inline u8 mn_standing_of(bool established)
+static __always_inline u8 mn_standing_of(bool settled)
 {
-	return established ? MN_ESTABLISHED : MN_STRANGER;
+	return settled ? MN_SETTLED : MN_OTHER;
 }
 
 /* Counts flow @at, whose packets have left, under its current class. */
@@ -388,7 +390,7 @@ static __always_inline void mn_judge(struct mencius *m, u64 now, u32 at)
 	u8 standing = MN_IDLE;
 
 	if (m->flows[at].backlog.packets)
-		standing = mn_standing_of(mn_is_established(m, now, at));
+		standing = mn_standing_of(mn_is_settled(m, now, at));
 	mn_count_as(m, at, standing);
 }
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The hold: how long established flows wait at most, and the bound on its cost
+ * The hold: how long settled flows wait at most, and the bound on its cost
  * to others.
  *
- * Established flows are entitled to a part of the bytes. While they keep to it,
- * they do not wait longer than low. For more than that, if another flow has
- * come within the last second, the wait may rise from low to high, stays there
- * for a moment, is let down again, and so on: a congestion control that follows
- * delay notices a rise and not a level. The cost to the others has a bound:
- * they get at least a sixteenth of what established flows get, twice that after
- * doubling, and so on up to an edge. There it stays.
+ * Settled flows are entitled to a part of the bytes. While they keep to it,
+ * they do not wait longer than the minimum. For more than that, if another flow
+ * has come within the last second, the wait may rise from the minimum to the
+ * maximum, stays there for a moment, is let down again, and so on: a congestion
+ * control that follows delay notices a rise and not a level. The cost to the
+ * others has a bound: they get at least a sixteenth of what settled flows get,
+ * twice that after doubling, and so on up to an edge. There it stays.
  */
 #ifndef __MENCIUS_HOLD_H
 #define __MENCIUS_HOLD_H
@@ -24,7 +24,7 @@
 #define MN_REST		(200 * MN_MS)
 /* A flow that came less than this ago is new. */
 #define MN_NEW		MN_SECOND
-/* Bytes of others per 256 bytes of established flows, at first. */
+/* Bytes of others per 256 bytes of settled flows, at first. */
 #define MN_FIRST	16
 /* Number of doublings after which nothing changes. */
 #define MN_DOUBLINGS	20
@@ -73,7 +73,7 @@ static __always_inline void mn_hold_grow_older(struct mn_hold *hold, u64 now)
 }
 
 /*
- * No flow can be held back: the wait of established flows is their own doing.
+ * No flow can be held back: the wait of settled flows is their own doing.
  */
 static __always_inline void mn_hold_rests(struct mn_hold *hold, u64 now)
 {
@@ -108,13 +108,13 @@ static u32 mn_grown_share(struct mn_hold *hold, const struct mn_rules *rules)
 	return ((u64)MN_FIRST << whole) * (256 + (hold->parts & 255)) >> 8;
 }
 
-/* Whether established flows may have more than their part. */
+/* Whether settled flows may have more than their part. */
 static bool mn_hold_yields(struct mn_hold *hold, u64 now,
 			   const struct mn_rules *rules,
-			   const struct mn_rivals *rivals)
+			   const struct mn_backlogged *backlogged)
 {
-	u32 fair = rules->of_fair * max(rivals->others, 1U) /
-		   max(rivals->own, 1U);
+	u32 fair = rules->of_fair * max(backlogged->others, 1U) /
+		   max(backlogged->settled, 1U);
 
 	if (fl_since(now, hold->birth) <= MN_NEW)
 		hold->yielding = true;
@@ -129,9 +129,9 @@ static bool mn_hold_is_over(struct mn_hold *hold, u64 now, u64 wait,
 			    const struct mn_rules *rules)
 {
 	u64 span = fl_since(now, hold->rising);
-	u64 above = rules->high - rules->low;
+	u64 above = rules->max_wait - rules->min_wait;
 
-	wait -= rules->low;
+	wait -= rules->min_wait;
 	if (span > rules->rise + MN_STAY) {
 		hold->rising = now;
 		return true;
@@ -142,43 +142,43 @@ static bool mn_hold_is_over(struct mn_hold *hold, u64 now, u64 wait,
 }
 
 /*
- * Whether a packet of an established flow, the one that has waited longest and
+ * Whether a packet of a settled flow, the one that has waited longest and
  * for @wait, goes before all others.
  */
-static __always_inline bool mn_hold_serves(struct mn_hold *hold, u64 now,
-					   u64 wait,
-					   const struct mn_rules *rules,
-					   const struct mn_rivals *rivals)
+static __always_inline bool
+mn_hold_serves(struct mn_hold *hold, u64 now, u64 wait,
+	       const struct mn_rules *rules,
+	       const struct mn_backlogged *backlogged)
 {
-	bool waits = wait >= rules->low;
+	bool waits = wait >= rules->min_wait;
 
 	mn_hold_note(hold, now, waits);
 	mn_hold_grow_older(hold, now);
 	if (!waits)
 		return false;
 	return hold->entitled > 0 ||
-	       (mn_hold_yields(hold, now, rules, rivals) &&
+	       (mn_hold_yields(hold, now, rules, backlogged) &&
 		mn_hold_is_over(hold, now, wait, rules));
 }
 
 /* A packet of @len bytes leaves while others wait too. */
 static __always_inline void mn_hold_sent(struct mn_hold *hold, u32 len,
-					 bool established,
+					 bool settled,
 					 const struct mn_rules *rules)
 {
-	s64 entitled = hold->entitled + ((s64)len * rules->part >> 8);
+	s64 entitled = hold->entitled + ((s64)len * rules->settled_share >> 8);
 	s64 ahead = hold->ahead;
 	u32 share;
 
 	/* Without calls nothing changes. */
-	if (likely(!established && !hold->on && hold->entitled == MN_SAVED))
+	if (likely(!settled && !hold->on && hold->entitled == MN_SAVED))
 		return;
-	if (established)
+	if (settled)
 		entitled -= len;
 	hold->entitled = (s32)clamp_t(s64, entitled, -MN_OWED, MN_SAVED);
 	if (!hold->on)
 		return;
-	if (established) {
+	if (settled) {
 		share = hold->yielding ? mn_grown_share(hold, rules) :
 					 hold->edge;
 		ahead += (s64)((u64)len * share >> 8);

@@ -6,6 +6,8 @@
 #ifndef __MENCIUS_NETLINK_H
 #define __MENCIUS_NETLINK_H
 
+#include <linux/in6.h>
+#include <net/ipv6.h>
 #include <net/netlink.h>
 
 #include "../common/flow_sched_netlink.h"
@@ -48,6 +50,8 @@ struct mencius_figures {
 	u64			full;
 	u64			delay;
 	u64			share;
+	struct in6_addr		most_address;
+	u64			most_ahead;
 	u32			flows;
 	u32			hosts;
 	u32			memory_used;
@@ -57,7 +61,10 @@ struct mencius_figures {
 /* The figures of a host; see TCA_MENCIUS_HOST_... */
 struct mencius_host_figures {
 	struct mn_backlog	backlog;
-	struct mn_rivals	rivals;
+	struct mn_backlogged	backlogged;
+	struct mn_host_figures	sent;
+	struct in6_addr		address;
+	u64			age;
 	u64			held;
 	u32			known;
 };
@@ -66,7 +73,7 @@ struct mencius_host_figures {
 struct mencius_flow_figures {
 	struct mn_backlog	backlog;
 	struct mn_figures	sent;
-	u64			established;
+	u64			settled;
 	u64			wait;
 	u32			host;
 };
@@ -209,6 +216,20 @@ static int mencius_put_settings(struct sk_buff *skb,
 	return nla_nest_end(skb, opts);
 }
 
+/*
+ * An address as it is in a header of IP, in 4 or 16 bytes; nothing if it is all
+ * 0.
+ */
+static int mencius_put_address(struct sk_buff *skb, int attribute,
+			       const struct in6_addr *address)
+{
+	if (ipv6_addr_any(address))
+		return 0;
+	if (ipv6_addr_v4mapped(address))
+		return nla_put_in_addr(skb, attribute, address->s6_addr32[3]);
+	return nla_put_in6_addr(skb, attribute, address);
+}
+
 #define MENCIUS_PUT_U64(skb, name, value) \
 	nla_put_u64_64bit(skb, TCA_MENCIUS_STATS_##name, value, \
 			  TCA_MENCIUS_STATS_PAD)
@@ -228,8 +249,8 @@ static int mencius_put_figures(struct sk_buff *skb,
 	    MENCIUS_PUT_U64(skb, NEW_HOSTS, st->new_hosts) ||
 	    MENCIUS_PUT_U64(skb, SHARED_FLOWS, st->shared_flows) ||
 	    MENCIUS_PUT_U64(skb, SHARED_HOSTS, st->shared_hosts) ||
-	    MENCIUS_PUT_U64(skb, HELD_FLOWS, st->counts.held_flows) ||
-	    MENCIUS_PUT_U64(skb, HELD_HOSTS, st->counts.held_hosts) ||
+	    MENCIUS_PUT_U64(skb, AHEAD_FLOWS, st->counts.ahead_flows) ||
+	    MENCIUS_PUT_U64(skb, AHEAD_HOSTS, st->counts.ahead_hosts) ||
 	    MENCIUS_PUT_U64(skb, MARKS, st->marks) ||
 	    MENCIUS_PUT_U64(skb, GSO_SPLIT, st->gso_split) ||
 	    MENCIUS_PUT_U64(skb, DROP_TAIL, st->drops[MENCIUS_TAIL]) ||
@@ -245,7 +266,11 @@ static int mencius_put_figures(struct sk_buff *skb,
 	    nla_put_u32(skb, TCA_MENCIUS_STATS_FULL, flow_sched_us(st->full)) ||
 	    nla_put_u32(skb, TCA_MENCIUS_STATS_DELAY,
 			flow_sched_us(st->delay)) ||
-	    (st->share && MENCIUS_PUT_U64(skb, SHARE, st->share))) {
+	    (st->share && MENCIUS_PUT_U64(skb, SHARE, st->share)) ||
+	    MENCIUS_PUT_U64(skb, AHEAD_BYTES, st->counts.ahead_bytes) ||
+	    mencius_put_address(skb, TCA_MENCIUS_STATS_MOST_ADDRESS,
+				&st->most_address) ||
+	    MENCIUS_PUT_U64(skb, MOST_AHEAD, st->most_ahead)) {
 		nla_nest_cancel(skb, nest);
 		return -EMSGSIZE;
 	}
@@ -253,19 +278,35 @@ static int mencius_put_figures(struct sk_buff *skb,
 	return 0;
 }
 
+/* Whole ms, as far as 32 bits go. */
+static u32 mencius_ms(u64 ns)
+{
+	return min_t(u64, div_u64(ns, NSEC_PER_MSEC), U32_MAX);
+}
+
 /* The figures of one host. */
 static int mencius_put_host(struct sk_buff *skb,
 			    const struct mencius_host_figures *st)
 {
+	u64 wait = (u64)st->sent.wait << MN_TICK;
+	u32 age = mencius_ms(st->age);
 	struct nlattr *nest;
 
 	nest = nla_nest_start_noflag(skb, TCA_STATS_APP);
 	if (!nest)
 		return -EMSGSIZE;
 	if (nla_put_u32(skb, TCA_MENCIUS_HOST_FLOWS, st->known) ||
-	    nla_put_u32(skb, TCA_MENCIUS_HOST_ESTABLISHED, st->rivals.own) ||
-	    nla_put_u32(skb, TCA_MENCIUS_HOST_OTHERS, st->rivals.others) ||
-	    nla_put_u32(skb, TCA_MENCIUS_HOST_HELD, flow_sched_us(st->held))) {
+	    nla_put_u32(skb, TCA_MENCIUS_HOST_SETTLED,
+			st->backlogged.settled) ||
+	    nla_put_u32(skb, TCA_MENCIUS_HOST_OTHERS,
+			st->backlogged.others) ||
+	    nla_put_u32(skb, TCA_MENCIUS_HOST_HELD, flow_sched_us(st->held)) ||
+	    mencius_put_address(skb, TCA_MENCIUS_HOST_ADDRESS, &st->address) ||
+	    nla_put_u32(skb, TCA_MENCIUS_HOST_MARKS, st->sent.marks) ||
+	    nla_put_u32(skb, TCA_MENCIUS_HOST_WAIT, flow_sched_us(wait)) ||
+	    nla_put_u64_64bit(skb, TCA_MENCIUS_HOST_AHEAD, st->sent.ahead,
+			      TCA_MENCIUS_HOST_PAD) ||
+	    nla_put_u32(skb, TCA_MENCIUS_HOST_AGE, age)) {
 		nla_nest_cancel(skb, nest);
 		return -EMSGSIZE;
 	}
@@ -276,8 +317,7 @@ static int mencius_put_host(struct sk_buff *skb,
 static int mencius_put_flow_nest(struct sk_buff *skb,
 				 const struct mencius_flow_figures *st)
 {
-	u32 established = min_t(u64, div_u64(st->established, NSEC_PER_MSEC),
-				U32_MAX);
+	u32 settled = mencius_ms(st->settled);
 	u64 delay = (u64)st->sent.delay << MN_TICK;
 	struct nlattr *nest;
 
@@ -285,7 +325,7 @@ static int mencius_put_flow_nest(struct sk_buff *skb,
 	if (!nest)
 		return -EMSGSIZE;
 	if (nla_put_u32(skb, TCA_MENCIUS_FLOW_HOST, st->host) ||
-	    nla_put_u32(skb, TCA_MENCIUS_FLOW_ESTABLISHED, established) ||
+	    nla_put_u32(skb, TCA_MENCIUS_FLOW_SETTLED, settled) ||
 	    nla_put_u32(skb, TCA_MENCIUS_FLOW_WAIT, flow_sched_us(st->wait)) ||
 	    nla_put_u32(skb, TCA_MENCIUS_FLOW_DELAY, flow_sched_us(delay)) ||
 	    nla_put_u32(skb, TCA_MENCIUS_FLOW_MARKS, st->sent.marks)) {

@@ -27,8 +27,8 @@ static noinline void mn_drop_largest(struct mencius *m, u64 now,
 	struct mn_popped popped;
 
 	mn_pop(m, at, &popped);
-	mn_calm_dropped(&flow->calm, now);
-	flow->figures.drops++;
+	mn_settling_dropped(&flow->settling, now);
+	mn_count_drop(m, at);
 	mencius_dropped(m, popped.packet, popped.len, at, reason);
 	mn_resize(m, at, before);
 	mn_judge(m, now, at);

@@ -6,11 +6,22 @@
 #ifndef __MENCIUS_SCHED_H
 #define __MENCIUS_SCHED_H
 
+#include <linux/in6.h>
 #include <linux/siphash.h>
 
 #include "../common/flow_sched.h"
 #include "mencius.h"
 #include "mencius_share.h"
+
+/**
+ * struct mencius_most - the host of which most went ahead of others
+ * @address:	its address; all 0 if it has none
+ * @ahead:	bytes that did while it was known
+ */
+struct mencius_most {
+	struct in6_addr	address;
+	u64		ahead;
+};
 
 /**
  * struct mencius_sched - the qdisc
@@ -24,6 +35,9 @@
  *		has them
  * @share:	its entry among the queues that share the bandwidth, if any
  * @watchdog:	for when the bandwidth allows the next packet
+ * @addresses:	of hosts, by their places; IPv4's are mapped, none is all 0
+ * @asked:	the address of the host that was asked for last
+ * @most:	the host that had most of the privilege
  * @delay:	ns: sojourn time of packets, moving average
  * @marks:	packets that the AQM has marked
  * @drops:	by enum mencius_reason
@@ -37,6 +51,9 @@ struct mencius_sched {
 	bool			raw;
 	struct mencius_share	*share;
 	struct qdisc_watchdog	watchdog;
+	struct in6_addr		*addresses;
+	struct in6_addr		asked;
+	struct mencius_most	most;
 	u64			delay;
 	u64			marks;
 	u64			drops[MENCIUS_CHANGE + 1];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Packets in the queues of flows; those of established flows also in the order
+ * Packets in the queues of flows; those of settled flows also in the order
  * of their arrival, by host, so that the one that has waited longest need not
  * be searched; and the hosts that have such packets, in the order in which they
  * are considered for what goes before other hosts: each in turn, whoever's
@@ -22,44 +22,44 @@ static __always_inline struct fl_nodes mn_in_host(const struct mencius *m)
 	return (struct fl_nodes){ &m->slots->in_host, sizeof(*m->slots) };
 }
 
-static __always_inline struct fl_nodes mn_calm_hosts(const struct mencius *m)
+static __always_inline struct fl_nodes mn_settled_hosts(const struct mencius *m)
 {
-	return (struct fl_nodes){ &m->hosts->in_calm, sizeof(*m->hosts) };
+	return (struct fl_nodes){ &m->hosts->in_settled, sizeof(*m->hosts) };
 }
 
-/* A packet of an established flow of a host came. */
+/* A packet of a settled flow of a host came. */
 static __always_inline void mn_list(struct mencius *m, u32 number, u32 index)
 {
 	struct mn_host *host = &m->hosts[number];
 
 	fl_append(&host->listed, mn_in_host(m), index);
-	if (host->calm)
+	if (host->settled)
 		return;
-	host->calm = true;
-	fl_append(&m->calm_hosts, mn_calm_hosts(m), number);
+	host->settled = true;
+	fl_append(&m->settled_hosts, mn_settled_hosts(m), number);
 }
 
 /*
- * The first of the hosts with packets of established flows was considered: it
+ * The first of the hosts with packets of settled flows was considered: it
  * is the last one now, or leaves if it has no such packet any more.
  */
 static __always_inline void mn_considered(struct mencius *m)
 {
-	u32 number = m->calm_hosts.head;
+	u32 number = m->settled_hosts.head;
 	struct mn_host *host = &m->hosts[number];
 
-	fl_unlink(&m->calm_hosts, mn_calm_hosts(m), number);
-	host->calm = host->listed.head != FL_NIL;
-	if (host->calm)
-		fl_append(&m->calm_hosts, mn_calm_hosts(m), number);
+	fl_unlink(&m->settled_hosts, mn_settled_hosts(m), number);
+	host->settled = host->listed.head != FL_NIL;
+	if (host->settled)
+		fl_append(&m->settled_hosts, mn_settled_hosts(m), number);
 }
 
 /*
- * Appends a packet to a flow, which is established or not. There is a slot for
+ * Appends a packet to a flow, which is settled or not. There is a slot for
  * each packet that @limit allows.
  */
 static __always_inline void mn_push(struct mencius *m, u64 now, u32 at,
-				    bool established, void *packet, u32 len,
+				    bool settled, void *packet, u32 len,
 				    u32 mem)
 {
 	struct mn_flow *flow = &m->flows[at];
@@ -76,7 +76,7 @@ static __always_inline void mn_push(struct mencius *m, u64 now, u32 at,
 	slot->len = len;
 	slot->mem = mem;
 	slot->flow = at;
-	slot->listed = established;
+	slot->listed = settled;
 	if (flow->backlog.packets)
 		m->slots[flow->tail].next = index;
 	else
@@ -87,11 +87,11 @@ static __always_inline void mn_push(struct mencius *m, u64 now, u32 at,
 	m->backlog.packets++;
 	m->backlog.bytes += len;
 	m->memory += mem;
-	if (established)
+	if (settled)
 		mn_list(m, flow->host, index);
 }
 
-/* The packet's flow is not established any more, or the packet leaves. */
+/* The packet's flow is not settled any more, or the packet leaves. */
 static __always_inline void mn_unlist(struct mencius *m, u32 index)
 {
 	struct mn_slot *slot = &m->slots[index];
@@ -141,7 +141,7 @@ static __always_inline void mn_resize(struct mencius *m, u32 at,
 	struct fl_nodes hosts = { &m->hosts->by_size, sizeof(*m->hosts) };
 
 	if (before.packets > flow->backlog.packets)
-		mn_first_left(m, at, before.packets - flow->backlog.packets);
+		mn_sparse_left(m, at, before.packets - flow->backlog.packets);
 	host->backlog.packets += flow->backlog.packets - before.packets;
 	host->backlog.bytes += flow->backlog.bytes - before.bytes;
 	mn_sizes_update(&host->sizes, flows, at, &flow->size_list,

@@ -118,9 +118,9 @@ TRACE_EVENT(mencius_dequeue,
 		  (unsigned long long)__entry->sojourn,
 		  __print_symbolic(__entry->why,
 				   { 0, "turn" },
-				   { 1, "first" },
-				   { 2, "held-flows" },
-				   { 3, "held-hosts" }))
+				   { 1, "sparse" },
+				   { 2, "ahead-flows" },
+				   { 3, "ahead-hosts" }))
 );
 
 #endif

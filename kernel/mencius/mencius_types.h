@@ -37,16 +37,16 @@ enum mencius_hosts {
 /* The class of a flow in the scheduler. */
 enum mn_standing {
 	MN_IDLE,		/* it has no packets queued */
-	MN_STRANGER,		/* it waits, and is not established */
-	MN_ESTABLISHED,		/* it waits, and is */
+	MN_OTHER,		/* it waits, and is not settled */
+	MN_SETTLED,		/* it waits, and is */
 };
 
 /* Why it was this packet that left. */
 enum mencius_why {
 	MENCIUS_IN_TURN,
-	MENCIUS_FIRST,		/* a first packet, or of a sparse flow */
-	MENCIUS_HELD_FLOWS,	/* others of its host are held back */
-	MENCIUS_HELD_HOSTS,	/* other hosts are */
+	MENCIUS_SPARSE,		/* a first packet, or of a sparse flow */
+	MENCIUS_AHEAD_FLOWS,	/* others of its host are held back */
+	MENCIUS_AHEAD_HOSTS,	/* other hosts are */
 };
 
 /**
@@ -80,16 +80,17 @@ enum mn_place {
  * struct mencius_params - the parameters; the caller checks the ranges
  * @target:	ns: acceptable standing delay of a flow
  * @interval:	ns that the delay may stand above @target
- * @low:	ns that a packet of an established flow waits before others are
+ * @min_wait:	ns that a packet of a settled flow waits before others are
  *		held back for it
- * @hold:	ns that it waits at most while others are
- * @rise:	ns in which the wait rises from @low to @hold, at most 10 s
+ * @max_wait:	ns that it waits at most while others are
+ * @rise:	ns in which the wait rises from @min_wait to @max_wait, at most
+ *		10 s
  * @doubling:	ns in which the least that others get doubles, not 0
  * @limit:	packets that may wait
  * @memory_limit: bytes of memory that they may take, at most 2^30
  * @flows:	flows that are told apart, at most MN_MAX_FLOWS; never changes
  * @quantum:	bytes that a flow may send in a round, and a host; at most 2^16
- * @part:	of 256 bytes of its host that established flows may always take
+ * @settled_share: of 256 bytes of its host that settled flows may always take
  * @hosts:	enum mencius_hosts
  * @ecn:	whether the AQM marks instead of dropping
  * @ingress:	whether packets dropped by the AQM count against @bandwidth
@@ -99,15 +100,15 @@ enum mn_place {
 struct mencius_params {
 	u64	target;
 	u64	interval;
-	u64	low;
-	u64	hold;
+	u64	min_wait;
+	u64	max_wait;
 	u64	rise;
 	u64	doubling;
 	u32	limit;
 	u32	memory_limit;
 	u32	flows;
 	u32	quantum;
-	u32	part;
+	u32	settled_share;
 	u8	hosts;
 	bool	ecn;
 	bool	ingress;
@@ -127,7 +128,7 @@ struct mn_backlog {
  * @len:	bytes for the scheduler
  * @mem:	bytes of memory
  * @next:	the flow's next packet, or the next free slot
- * @in_host:	neighbours among packets of the host's established flows
+ * @in_host:	neighbours among packets of the host's settled flows
  * @flow:	its flow
  * @listed:	whether it is among these
  */
@@ -179,41 +180,41 @@ struct mn_turns {
 
 /**
  * struct mn_rules - how a hold behaves
- * @low:	ns: no flow is held back for waits below this
+ * @min_wait:	ns: no flow is held back for waits below this
  * @stands:	ns: nor a flow that has waited for less itself
- * @high:	ns: the most that an established flow waits while others are
- * @rise:	ns in which the wait rises from @low to @high
+ * @max_wait:	ns: the most that a settled flow waits while others are
+ * @rise:	ns in which the wait rises from @min_wait to @max_wait
  * @doubling:	ns in which the least share of the others doubles
- * @part:	of 256 bytes that established flows may take whenever they wait
+ * @settled_share: of 256 bytes that settled flows may take whenever they wait
  * @of_fair:	final share of others: so many of 256 parts of their fair share,
- * @edge:	and no more than so many bytes per 256 of established flows
+ * @edge:	and no more than so many bytes per 256 of settled flows
  */
 struct mn_rules {
-	u64	low;
+	u64	min_wait;
 	u64	stands;
-	u64	high;
+	u64	max_wait;
 	u64	rise;
 	u64	doubling;
-	u32	part;
+	u32	settled_share;
 	u32	of_fair;
 	u32	edge;
 };
 
 /* Flows or hosts with packets queued. */
-struct mn_rivals {
-	u32	own;		/* with established flows */
+struct mn_backlogged {
+	u32	settled;	/* with settled flows */
 	u32	others;
 };
 
 /**
- * struct mn_hold - the hold for the established flows of a host, or of all
+ * struct mn_hold - the hold for the settled flows of a host, or of all
  * @waited:	ns: when packets waited last
  * @birth:	ns: when the newest flow came
  * @age:	ns that others have been held back; falls when they are not
  * @aged:	ns: when @age was brought up to date
  * @rising:	ns: when the wait began to rise
  * @parts:	256 doublings of @age, found last
- * @entitled:	bytes that established flows may take at any time
+ * @entitled:	bytes that settled flows may take at any time
  * @ahead:	bytes that they have taken beyond the limit that the others'
  *		share sets
  * @edge:	final share of the others: bytes per 256
@@ -235,12 +236,12 @@ struct mn_hold {
 };
 
 /**
- * struct mn_favour - for how much of a host's part of the link others may have
- *	its turns
+ * struct mn_allowance - for how much of a host's part of the link others may
+ *	have its turns
  * @left:	ns; below 0 if the last packet took more than there was
  * @at:		ns: when @left was brought up to date
  */
-struct mn_favour {
+struct mn_allowance {
 	s64	left;
 	u64	at;
 };
@@ -261,12 +262,12 @@ struct mn_signals {
 };
 
 /**
- * struct mn_calm - a flow's behaviour
- * @since:	ns: calm since then; in the future after a drop
+ * struct mn_settling - a flow's behaviour
+ * @since:	ns: settling since then; in the future after a drop
  * @below:	ns: not above the mark then, and since then always
  * @last:	ns: when a packet last came
  */
-struct mn_calm {
+struct mn_settling {
 	u64	since;
 	u64	below;
 	u64	last;
@@ -280,7 +281,7 @@ enum mn_kind {
 };
 
 /**
- * struct mn_begun - a flow's packets that go first
+ * struct mn_sparse_flow - a flow's packets that go first
  * @links:	neighbours among flows that have such packets
  * @bytes:	that came since the flow was silent
  * @spent:	bytes of later packets that went first, less those that time has
@@ -288,7 +289,7 @@ enum mn_kind {
  * @waiting:	so many packets at the head of its queue go first
  * @kind:	enum mn_kind of the first of them
  */
-struct mn_begun {
+struct mn_sparse_flow {
 	struct fl_links	links;
 	u32		bytes;
 	u32		spent;
@@ -297,11 +298,11 @@ struct mn_begun {
 };
 
 /**
- * struct mn_firsts - flows whose packets go first
+ * struct mn_sparse - flows whose packets go first
  * @lists:	these flows, by enum mn_kind
  * @credits:	bytes of each kind that may go now, if above 0
  */
-struct mn_firsts {
+struct mn_sparse {
 	struct fl_list	lists[MN_KINDS];
 	s32		credits[MN_KINDS];
 };
@@ -329,6 +330,26 @@ struct mn_figures {
 };
 
 /**
+ * struct mn_host_figures - statistics of a host; not used for decisions
+ * @began:	ns: when it began
+ * @bytes:	that left
+ * @ahead:	of these, those of settled flows that went ahead of others
+ * @packets:	that left
+ * @drops:	of its packets
+ * @marks:	of its packets
+ * @wait:	1024 ns: one in twenty of its packets waits longer, about
+ */
+struct mn_host_figures {
+	u64	began;
+	u64	bytes;
+	u64	ahead;
+	u64	packets;
+	u32	drops;
+	u32	marks;
+	u32	wait;
+};
+
+/**
  * struct mn_translation - look-ups of a flow's host
  * @last:	ns: when it was looked up
  * @asked:	look-ups in a row, at most MN_AT_ONCE
@@ -351,8 +372,8 @@ struct mn_translation {
  * @translation: look-ups of its host
  * @signals:	when its sender is signalled
  * @by_size:	neighbours among flows of its host with as much waiting
- * @calm:	its behaviour
- * @begun:	its packets that go first
+ * @settling:	its behaviour
+ * @sparse:	its packets that go first
  * @figures:	its statistics
  * @standing:	enum mn_standing
  * @size_list:	one more than its list of sizes; 0 for none
@@ -367,8 +388,8 @@ struct mn_flow {
 	struct mn_translation	translation;
 	struct mn_signals	signals;
 	struct fl_links		by_size;
-	struct mn_calm		calm;
-	struct mn_begun		begun;
+	struct mn_settling	settling;
+	struct mn_sparse_flow	sparse;
 	struct mn_figures	figures;
 	u8			standing;
 	u8			size_list;
@@ -381,16 +402,17 @@ struct mn_flow {
  * @known:	its known flows
  * @queues:	transmit queues in which it waits; it has a part of its turns in
  *		each
- * @rivals:	its flows that wait
+ * @backlogged:	its flows that wait
  * @backlog:	its backlog
  * @by_size:	neighbours among hosts with as much waiting
- * @listed:	packets of its established flows, by arrival
+ * @listed:	packets of its settled flows, by arrival
  * @hold:	within it
- * @in_calm:	neighbours among hosts with such packets
- * @calm:	whether it is among these
- * @favour:	for others that have its turns
+ * @in_settled:	neighbours among hosts with such packets
+ * @settled:	whether it is among these
+ * @allowance:	for others that have its turns
  * @turns:	of its flows
  * @sizes:	its flows by backlog
+ * @figures:	its statistics
  * @size_list:	one more than its list of sizes; 0 for none
  */
 struct mn_host {
@@ -398,17 +420,18 @@ struct mn_host {
 	u32			term;
 	u32			known;
 	u32			queues;
-	struct mn_rivals	rivals;
+	struct mn_backlogged	backlogged;
 	struct mn_backlog	backlog;
 	struct fl_links		by_size;
 	struct fl_list		listed;
 	struct mn_hold		hold;
-	struct fl_links		in_calm;
-	struct mn_favour	favour;
+	struct fl_links		in_settled;
+	struct mn_allowance	allowance;
 	struct mn_turns		turns;
 	struct mn_sizes		sizes;
+	struct mn_host_figures	figures;
 	u8			size_list;
-	bool			calm;
+	bool			settled;
 };
 
 /**
@@ -431,8 +454,9 @@ struct mn_pace {
 
 /* Packets that went before others, which were held back, since the start. */
 struct mencius_counts {
-	u64	held_flows;	/* of the same host */
-	u64	held_hosts;
+	u64	ahead_flows;	/* of the same host */
+	u64	ahead_hosts;
+	u64	ahead_bytes;	/* of both */
 };
 
 /**
@@ -446,22 +470,22 @@ struct mencius_counts {
  * @free:	the first of those that are free again
  * @memory:	bytes of memory that packets take
  * @backlog:	the backlog
- * @calm_hosts:	hosts with packets of established flows, as they are considered
+ * @settled_hosts: hosts with packets of settled flows, as they are considered
  * @before_turns: bytes that went before other hosts, less those that went by
  *		turns since
  * @flow_table:	the table of flows
  * @host_table:	the table of hosts
- * @firsts:	flows whose packets go first
+ * @sparse:	flows whose packets go first
  * @turns:	of hosts
  * @sizes:	hosts by backlog
  * @hold:	between hosts
- * @rivals:	hosts that wait
+ * @backlogged:	hosts that wait
  * @within:	rules within hosts
  * @between:	rules between hosts
  * @plain:	ns: other flows are signalled for longer waits
- * @patient:	ns: and established flows
+ * @patient:	ns: and settled flows
  * @step:	ns: L4S packets are marked for longer waits
- * @spared:	ns: established flows that have waited less are not signalled,
+ * @spared:	ns: settled flows that have waited less are not signalled,
  *		if others are the reason
  * @pace:	the speed of the link
  * @shaper:	when the next packet may leave, if there is a bandwidth
@@ -477,15 +501,15 @@ struct mencius {
 	u32			free;
 	u32			memory;
 	struct mn_backlog	backlog;
-	struct fl_list		calm_hosts;
+	struct fl_list		settled_hosts;
 	u32			before_turns;
 	struct ft_table		flow_table;
 	struct ft_table		host_table;
-	struct mn_firsts	firsts;
+	struct mn_sparse	sparse;
 	struct mn_turns		turns;
 	struct mn_sizes		sizes;
 	struct mn_hold		hold;
-	struct mn_rivals	rivals;
+	struct mn_backlogged	backlogged;
 	struct mn_rules		within;
 	struct mn_rules		between;
 	u64			plain;

@@ -21,11 +21,11 @@ enum {
 	TCA_MENCIUS_TARGET,		/* u32: us */
 	TCA_MENCIUS_INTERVAL,		/* u32: us */
 	TCA_MENCIUS_ECN,		/* u8: bool */
-	TCA_MENCIUS_LOW,		/* u32: us */
-	TCA_MENCIUS_HOLD,		/* u32: us; less is LOW */
+	TCA_MENCIUS_MIN_WAIT,		/* u32: us */
+	TCA_MENCIUS_MAX_WAIT,		/* u32: us; at least MIN_WAIT */
 	TCA_MENCIUS_RISE,		/* u32: us */
 	TCA_MENCIUS_DOUBLING,		/* u32: us */
-	TCA_MENCIUS_PART,		/* u32: of 256 */
+	TCA_MENCIUS_SETTLED_SHARE,	/* u32: of 256 */
 	TCA_MENCIUS_NAT,		/* u8: bool */
 	TCA_MENCIUS_SPLIT_GSO,		/* u8: bool */
 	TCA_MENCIUS_BANDWIDTH,		/* u64: bytes/s; 0 none */
@@ -66,8 +66,8 @@ enum {
 	TCA_MENCIUS_STATS_NEW_HOSTS,	/* u64: hosts that began */
 	TCA_MENCIUS_STATS_SHARED_FLOWS,	/* u64: packets of flows without room */
 	TCA_MENCIUS_STATS_SHARED_HOSTS,	/* u64: flows of hosts without room */
-	TCA_MENCIUS_STATS_HELD_FLOWS,	/* u64: others of its host held back */
-	TCA_MENCIUS_STATS_HELD_HOSTS,	/* u64: other hosts held back */
+	TCA_MENCIUS_STATS_AHEAD_FLOWS,	/* u64: others of its host held back */
+	TCA_MENCIUS_STATS_AHEAD_HOSTS,	/* u64: other hosts held back */
 	TCA_MENCIUS_STATS_MARKS,	/* u64 */
 	TCA_MENCIUS_STATS_GSO_SPLIT,	/* u64: super-packets taken apart */
 	TCA_MENCIUS_STATS_DROP_TAIL,	/* u64: arriving, longer than memory */
@@ -81,6 +81,9 @@ enum {
 	TCA_MENCIUS_STATS_FULL,		/* u32: us of a full packet, 0 unknown */
 	TCA_MENCIUS_STATS_DELAY,	/* u32: us, moving average */
 	TCA_MENCIUS_STATS_SHARE,	/* u64: bytes/s, if SHARED */
+	TCA_MENCIUS_STATS_AHEAD_BYTES,	/* u64: of both AHEAD_... */
+	TCA_MENCIUS_STATS_MOST_ADDRESS,	/* of the host with most of these, */
+	TCA_MENCIUS_STATS_MOST_AHEAD,	/* u64: bytes while it was known */
 	__TCA_MENCIUS_STATS_MAX
 };
 
@@ -94,24 +97,29 @@ enum {
 	TCA_MENCIUS_HOST_UNSPEC,
 	TCA_MENCIUS_HOST_PAD,
 	TCA_MENCIUS_HOST_FLOWS,		/* u32: that are known */
-	TCA_MENCIUS_HOST_ESTABLISHED,	/* u32: established ones that wait */
+	TCA_MENCIUS_HOST_SETTLED,	/* u32: settled ones that wait */
 	TCA_MENCIUS_HOST_OTHERS,	/* u32: others that wait */
 	TCA_MENCIUS_HOST_HELD,		/* u32: us that others are held back */
 	TCA_MENCIUS_FLOW,		/* nested: it is a flow, see below */
+	TCA_MENCIUS_HOST_ADDRESS,	/* 4 or 16 bytes, if it has one */
+	TCA_MENCIUS_HOST_MARKS,		/* u32 */
+	TCA_MENCIUS_HOST_WAIT,		/* u32: us; 1 of 20 waits longer */
+	TCA_MENCIUS_HOST_AHEAD,		/* u64: bytes ahead of others */
+	TCA_MENCIUS_HOST_AGE,		/* u32: ms that it has been known */
 	__TCA_MENCIUS_HOST_MAX
 };
 
 #define TCA_MENCIUS_HOST_MAX	(__TCA_MENCIUS_HOST_MAX - 1)
 
 /*
- * A flow, in the nest TCA_MENCIUS_FLOW. One that has been established for no
+ * A flow, in the nest TCA_MENCIUS_FLOW. One that has been settled for no
  * time at all is not.
  */
 enum {
 	TCA_MENCIUS_FLOW_UNSPEC,
 	TCA_MENCIUS_FLOW_PAD,
 	TCA_MENCIUS_FLOW_HOST,		/* u32: the class of its host */
-	TCA_MENCIUS_FLOW_ESTABLISHED,	/* u32: for so many ms */
+	TCA_MENCIUS_FLOW_SETTLED,	/* u32: for so many ms */
 	TCA_MENCIUS_FLOW_WAIT,		/* u32: us, of its oldest packet */
 	TCA_MENCIUS_FLOW_DELAY,		/* u32: us, moving average */
 	TCA_MENCIUS_FLOW_MARKS,		/* u32 */

@@ -23,6 +23,7 @@
 #include <linux/types.h>
 #include <net/gen_stats.h>
 #include <net/inet_ecn.h>
+#include <net/ipv6.h>
 #include <net/netlink.h>
 #include <net/pkt_cls.h>
 #include <net/pkt_sched.h>
@@ -118,15 +119,20 @@ static void mencius_trace_flow(const struct mencius_sched *q, u32 flow,
 	trace_mencius_flow(q->fs.sch, flow, keys->basic.ip_proto, &from, &to);
 }
 
-/* Keyed, so that no sender can choose addresses that meet in the table. */
-static u32 mencius_v4_hash(const struct mencius_sched *q, __be32 address)
+/*
+ * The hash of a host, whose address is kept for mencius_host_begun(). Keyed, so
+ * that no sender can choose addresses that meet in the table.
+ */
+static u32 mencius_v4_host(struct mencius_sched *q, __be32 address)
 {
+	ipv6_addr_set_v4mapped(address, &q->asked);
 	return hsiphash_1u32((__force u32)address, &q->key);
 }
 
-static u32 mencius_v6_hash(const struct mencius_sched *q,
+static u32 mencius_v6_host(struct mencius_sched *q,
 			   const struct in6_addr *address)
 {
+	q->asked = *address;
 	return hsiphash(address, sizeof(*address), &q->key);
 }
 
@@ -163,13 +169,13 @@ static bool mencius_before_nat(const struct mencius_sched *q,
 static u32 mencius_host(struct mencius *m, void *packet, bool source,
 			bool *final)
 {
-	const struct mencius_sched *q = mencius_sched_of(m);
+	struct mencius_sched *q = mencius_sched_of(m);
 	struct flow_dissector_key_addrs *addrs;
 	struct flow_keys keys;
 	struct flow_ends at;
 
 	if (mencius_before_nat(q, packet, &at, final))
-		return mencius_v4_hash(q, source ? at.source : at.destination);
+		return mencius_v4_host(q, source ? at.source : at.destination);
 	/* A packet that is broken further inside has addresses, too. */
 	skb_flow_dissect_flow_keys(packet, &keys,
 				   FLOW_DISSECTOR_F_STOP_AT_ENCAP |
@@ -177,14 +183,25 @@ static u32 mencius_host(struct mencius *m, void *packet, bool source,
 	addrs = &keys.addrs;
 	switch (keys.control.addr_type) {
 	case FLOW_DISSECTOR_KEY_IPV4_ADDRS:
-		return mencius_v4_hash(q, source ? addrs->v4addrs.src :
+		return mencius_v4_host(q, source ? addrs->v4addrs.src :
 						   addrs->v4addrs.dst);
 	case FLOW_DISSECTOR_KEY_IPV6_ADDRS:
-		return mencius_v6_hash(q, source ? &addrs->v6addrs.src :
+		return mencius_v6_host(q, source ? &addrs->v6addrs.src :
 						   &addrs->v6addrs.dst);
 	default:
+		q->asked = in6addr_any;
 		return 0;
 	}
+}
+
+/* Guests of a set are several hosts, and have no address. */
+static void mencius_host_begun(struct mencius *m, u32 host)
+{
+	struct mencius_sched *q = mencius_sched_of(m);
+	bool has_one = m->params.hosts != MENCIUS_NONE &&
+		       !ft_are_guests(&m->host_table, host);
+
+	q->addresses[host] = has_one ? q->asked : in6addr_any;
 }
 
 static noinline void mencius_trace_begun(const struct mencius_sched *q,
@@ -262,6 +279,17 @@ static noinline void mencius_tell_share(struct mencius_sched *q, u64 now,
 					  host->backlog.packets);
 }
 
+/* A packet of @host went ahead of others. */
+static void mencius_note_most(struct mencius_sched *q, u32 host)
+{
+	u64 ahead = q->core.hosts[host].figures.ahead;
+
+	if (ahead <= q->most.ahead)
+		return;
+	q->most.ahead = ahead;
+	q->most.address = q->addresses[host];
+}
+
 static struct sk_buff *mencius_qdisc_dequeue(struct Qdisc *sch)
 {
 	struct mencius_sched *q = qdisc_priv(sch);
@@ -294,6 +322,8 @@ static struct sk_buff *mencius_qdisc_dequeue(struct Qdisc *sch)
 	trace_mencius_dequeue(sch, skb, sent.flow,
 			      q->core.flows[sent.flow].host, sent.len,
 			      sent.sojourn, sent.why);
+	if (sent.why >= MENCIUS_AHEAD_FLOWS)
+		mencius_note_most(q, q->core.flows[sent.flow].host);
 	q->delay += (sent.sojourn >> 3) - (q->delay >> 3);
 	flow_sched_sent(sch, skb);
 	return skb;
@@ -369,6 +399,12 @@ static int mencius_change_qdisc(struct Qdisc *sch, struct nlattr *opt,
 	return 0;
 }
 
+/* Bytes of the addresses of so many flows' hosts. */
+static size_t mencius_addresses_size(u32 flows)
+{
+	return (size_t)ft_places(mn_hosts_for(flows)) * sizeof(struct in6_addr);
+}
+
 /*
  * After a failure destroy is called, and before it reset, if it was as a
  * device's default: both find no state.
@@ -379,7 +415,7 @@ static int mencius_init_qdisc(struct Qdisc *sch, struct nlattr *opt,
 	struct mencius_sched *q = qdisc_priv(sch);
 	struct mencius_settings set = mencius_defaults;
 	struct nlattr *tb[TCA_MENCIUS_MAX + 1];
-	void *slots, *table;
+	void *slots, *table, *addresses;
 	int err;
 
 	qdisc_watchdog_init(&q->watchdog, sch);
@@ -394,9 +430,11 @@ static int mencius_init_qdisc(struct Qdisc *sch, struct nlattr *opt,
 		return err;
 	slots = flow_sched_alloc(mencius_slots_size(set.params.limit));
 	table = flow_sched_alloc(mencius_table_size(set.params.flows));
-	if (!slots || !table) {
+	addresses = flow_sched_alloc(mencius_addresses_size(set.params.flows));
+	if (!slots || !table || !addresses) {
 		kvfree(slots);
 		kvfree(table);
+		kvfree(addresses);
 		NL_SET_ERR_MSG(extack,
 			       "no memory for so many packets and flows");
 		return -ENOMEM;
@@ -406,11 +444,13 @@ static int mencius_init_qdisc(struct Qdisc *sch, struct nlattr *opt,
 	if (set.shared && !q->share) {
 		kvfree(slots);
 		kvfree(table);
+		kvfree(addresses);
 		NL_SET_ERR_MSG(extack, "no memory for what queues share");
 		return -ENOMEM;
 	}
 	q->fs.sch = sch;
 	q->fs.table = table;
+	q->addresses = addresses;
 	q->nat = set.nat;
 	q->raw = set.raw;
 	q->memory_set = set.memory_set;
@@ -466,6 +506,7 @@ static void mencius_destroy(struct Qdisc *sch)
 	mencius_share_leave(q->share);
 	kvfree(q->core.slots);
 	kvfree(q->fs.table);
+	kvfree(q->addresses);
 }
 
 static int mencius_dump(struct Qdisc *sch, struct sk_buff *skb)
@@ -499,6 +540,8 @@ static int mencius_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	st.full = m->pace.full;
 	st.delay = q->delay;
 	st.share = q->share ? q->share->rate : 0;
+	st.most_address = q->most.address;
+	st.most_ahead = q->most.ahead;
 	st.flows = m->flow_table.fresh - m->flow_table.forgotten;
 	st.hosts = m->host_table.fresh - m->host_table.forgotten;
 	st.memory_used = m->memory;

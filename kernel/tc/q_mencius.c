@@ -146,15 +146,21 @@ static const struct tc_flag flags[] = {
 	{ "ptm", "", TCA_MENCIUS_FRAMING, TC_MENCIUS_FRAMING_PTM },
 };
 
+static const struct tc_former formers[] = {
+	{ "low", "min_wait" },
+	{ "hold", "max_wait" },
+	{ "part", "settled_share" },
+};
+
 static const struct tc_discipline mencius = {
 	.id = "mencius",
 	.usage =
 		"Usage: ... mencius [ limit PACKETS ] [ memory_limit BYTES ] [ flows NUMBER ]\n"
 		"                   [ hosts { none | destination | source } ]\n"
 		"                   [ quantum BYTES ] [ target TIME ] [ interval TIME ]\n"
-		"                   [ low TIME ] [ hold TIME ] [ rise TIME ] [ doubling TIME ]\n"
-		"                   [ part OF_256 ] [ ecn | noecn ] [ nat | nonat ]\n"
-		"                   [ split_gso | no-split-gso ]\n"
+		"                   [ min_wait TIME ] [ max_wait TIME ] [ rise TIME ]\n"
+		"                   [ doubling TIME ] [ settled_share OF_256 ] [ ecn | noecn ]\n"
+		"                   [ nat | nonat ] [ split_gso | no-split-gso ]\n"
 		"                   [ bandwidth { RATE | unlimited } ] [ overhead BYTES | raw ]\n"
 		"                   [ mpu BYTES ] [ noatm | atm | ptm ] [ egress | ingress ]\n"
 		"                   [ alone | shared ]\n",
@@ -163,6 +169,8 @@ static const struct tc_discipline mencius = {
 	.quiet = 1u << TCA_MENCIUS_BANDWIDTH | 1u << TCA_MENCIUS_MPU | 1u << TCA_MENCIUS_FRAMING,
 	.flags = flags,
 	.flag_count = TC_COUNT(flags),
+	.formers = formers,
+	.former_count = TC_COUNT(formers),
 };
 
 _Static_assert((int)TCA_MENCIUS_MAX <= TC_ATTR_MAX, "an attribute has room in tc_words.c");

@@ -2,6 +2,7 @@
 /*
  * The statistics of mencius: of the qdisc, of a host and of a flow.
  */
+#include <arpa/inet.h>
 #include <string.h>
 
 #include "q_mencius.h"
@@ -28,8 +29,8 @@ static const struct tc_figure totals[] = {
 	TOTAL(NEW_HOSTS, "new_hosts"),
 	TOTAL(SHARED_HOSTS, "shared_hosts"),
 	{},
-	TOTAL(HELD_FLOWS, "held_flows"),
-	TOTAL(HELD_HOSTS, "held_hosts"),
+	TOTAL(AHEAD_FLOWS, "ahead_flows"),
+	TOTAL(AHEAD_HOSTS, "ahead_hosts"),
 	TOTAL(MARKS, "marks"),
 	TOTAL(GSO_SPLIT, "gso_split"),
 	{},
@@ -65,6 +66,45 @@ static void put_time(const char *name, __u64 us)
 	put_json_u64(text, us);
 }
 
+/* Writes the address that the kernel gave, if it did; returns whether. */
+static bool read_address(const struct rtattr *attr, char *text, size_t size)
+{
+	switch (attr ? RTA_PAYLOAD(attr) : 0) {
+	case sizeof(struct in_addr):
+		return inet_ntop(AF_INET, RTA_DATA(attr), text, size);
+	case sizeof(struct in6_addr):
+		return inet_ntop(AF_INET6, RTA_DATA(attr), text, size);
+	}
+	return false;
+}
+
+/* In text a space and the address, in JSON under @key; nothing if there is none. */
+static void put_address(const char *key, const struct rtattr *attr)
+{
+	char text[INET6_ADDRSTRLEN];
+
+	if (!read_address(attr, text, sizeof(text)))
+		return;
+	put_text(" ");
+	put_text(text);
+	put_json_string(key, text);
+}
+
+/* What went ahead of others, and the host that had most of it. */
+static void print_privilege(const struct tc_figures *st)
+{
+	if (!st->attr[TCA_MENCIUS_STATS_AHEAD_BYTES])
+		return;
+	put_newline();
+	put_text(" ");
+	put_u64("ahead_bytes", tc_figure(st, TCA_MENCIUS_STATS_AHEAD_BYTES));
+	put_u64("most_ahead", tc_figure(st, TCA_MENCIUS_STATS_MOST_AHEAD));
+	if (!st->attr[TCA_MENCIUS_STATS_MOST_ADDRESS])
+		return;
+	put_text(" by");
+	put_address("most_ahead_by", st->attr[TCA_MENCIUS_STATS_MOST_ADDRESS]);
+}
+
 static void print_qdisc(const struct tc_figures *st)
 {
 	tc_print_figures(st, totals, TC_COUNT(totals));
@@ -72,25 +112,33 @@ static void print_qdisc(const struct tc_figures *st)
 	put_time("full_packet", tc_figure(st, TCA_MENCIUS_STATS_FULL));
 	if (st->attr[TCA_MENCIUS_STATS_SHARE])
 		put_u64("share", tc_figure(st, TCA_MENCIUS_STATS_SHARE));
+	print_privilege(st);
 }
 
 static void print_host(const struct tc_figures *st)
 {
 	put_text("  host");
 	put_json_string("is", "host");
+	put_address("address", st->attr[TCA_MENCIUS_HOST_ADDRESS]);
 	put_u64("flows", tc_figure(st, TCA_MENCIUS_HOST_FLOWS));
-	put_u64("established", tc_figure(st, TCA_MENCIUS_HOST_ESTABLISHED));
+	put_u64("settled", tc_figure(st, TCA_MENCIUS_HOST_SETTLED));
 	put_u64("others", tc_figure(st, TCA_MENCIUS_HOST_OTHERS));
 	put_time("held", tc_figure(st, TCA_MENCIUS_HOST_HELD));
+	if (!st->attr[TCA_MENCIUS_HOST_AHEAD])
+		return;
+	put_u64("marks", tc_figure(st, TCA_MENCIUS_HOST_MARKS));
+	put_time("wait", tc_figure(st, TCA_MENCIUS_HOST_WAIT));
+	put_u64("ahead", tc_figure(st, TCA_MENCIUS_HOST_AHEAD));
+	put_time("age", tc_figure(st, TCA_MENCIUS_HOST_AGE) * TC_TIME_MSEC);
 }
 
 /*
- * A flow is protected while it is established, which is the word its owner
+ * A flow is protected while it is settled, which is the word its owner
  * looks for.
  */
 static void print_flow(const struct tc_figures *st)
 {
-	__u64 established = tc_figure(st, TCA_MENCIUS_FLOW_ESTABLISHED) * TC_TIME_MSEC;
+	__u64 settled = tc_figure(st, TCA_MENCIUS_FLOW_SETTLED) * TC_TIME_MSEC;
 
 	char host[16];
 
@@ -101,10 +149,10 @@ static void print_flow(const struct tc_figures *st)
 	put_text(host);
 	put_json_string("is", "flow");
 	put_json_string("host", host);
-	if (established)
-		put_time("established", established);
+	if (settled)
+		put_time("settled", settled);
 	else
-		put_text(" not established");
+		put_text(" not settled");
 	put_time("delay", tc_figure(st, TCA_MENCIUS_FLOW_DELAY));
 	put_time("wait", tc_figure(st, TCA_MENCIUS_FLOW_WAIT));
 	put_u64("marks", tc_figure(st, TCA_MENCIUS_FLOW_MARKS));

@@ -186,6 +186,18 @@ static int attr_of(const struct tc_discipline *of, const char *text, const struc
 	return 0;
 }
 
+/* The present name of a word that may be a former one. */
+static const char *present(const struct tc_discipline *of, const char *text)
+{
+	for (size_t i = 0; i < of->former_count; i++) {
+		if (strcmp(text, of->formers[i].name))
+			continue;
+		fprintf(stderr, "%s: %s is called %s now\n", of->id, text, of->formers[i].now);
+		return of->formers[i].now;
+	}
+	return text;
+}
+
 int tc_parse_words(const struct tc_discipline *of, int argc, char **argv, struct nlmsghdr *n)
 {
 	struct rtattr *nest = addattr_nest(n, TC_REQUEST_MAX, TCA_OPTIONS | NLA_F_NESTED);
@@ -194,7 +206,8 @@ int tc_parse_words(const struct tc_discipline *of, int argc, char **argv, struct
 	while (argc > 0) {
 		const struct tc_word *word;
 		const struct tc_flag *flag;
-		int attr = attr_of(of, argv[0], &word, &flag), words = flag ? 1 : 2, err;
+		int attr = attr_of(of, present(of, argv[0]), &word, &flag), words = flag ? 1 : 2;
+		int err;
 
 		if (!attr) {
 			if (strcmp(argv[0], "help"))

@@ -65,6 +65,12 @@ struct tc_flag {
 	__u8 value;
 };
 
+/* A word that was called otherwise before: still taken, with a notice. */
+struct tc_former {
+	const char *name;
+	const char *now;
+};
+
 /*
  * In the order in which they are printed, flags last. Words whose attributes have a bit in @quiet are
  * not printed where all of their bytes are 0.
@@ -77,6 +83,8 @@ struct tc_discipline {
 	__u32 quiet;
 	const struct tc_flag *flags;
 	size_t flag_count;
+	const struct tc_former *formers;
+	size_t former_count;
 };
 
 /* Adds the words' attributes to @n; -1 if one was refused, with an error. */

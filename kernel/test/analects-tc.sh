@@ -93,10 +93,10 @@ tc qdisc show dev v0 | grep -q 'confucius b2: .*targets 20/80 ' || wrong "the se
 tc_ apply $both --discipline "confucius,$(echo "$all" | sed 's/=500,/=400,/')" || wrong "apply in place"
 tc qdisc show dev v0 | grep -q 'confucius b2: .*limit 400p' || wrong "the limit was not changed in place"
 all="limit=500,memory_limit=4MiB,flows=64,hosts=source,quantum=1514,target=6ms,interval=90ms"
-all="$all,low=25ms,hold=90ms,rise=300ms,doubling=2s,part=64,ecn=no,nat=no,split_gso=yes"
+all="$all,min_wait=25ms,max_wait=90ms,rise=300ms,doubling=2s,settled_share=64,ecn=no,nat=no,split_gso=yes"
 # shellcheck disable=SC2086
 tc_ apply $both --discipline "mencius,$all" || wrong "apply mencius with every setting"
-tc qdisc show dev v0 | grep -q 'mencius b[13]: .*hosts source .*low 25ms .*part 64 .*noecn .*nonat' ||
+tc qdisc show dev v0 | grep -q 'mencius b[13]: .*hosts source .*min_wait 25ms .*settled_share 64 .*noecn .*nonat' ||
     wrong "the settings of mencius do not show"
 tc_ clear --dev v0 || wrong "clear"
 unchanged "with every setting"

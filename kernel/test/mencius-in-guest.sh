@@ -1,7 +1,7 @@
 #!/bin/sh
 # In a guest: sch_mencius loads, carries traffic at the root, under htb and tbf and on an IFB, accounts
 # for every packet, also where CoDel drops what a parent has counted, keeps its packets through a
-# change, shows hosts and flows, tells by its tracepoints what it does, sees hosts as they are before
+# change, shows hosts and flows, and who uses most of the privilege, tells by its tracepoints what it does, sees hosts as they are before
 # NAT, loses no packet's memory when its device goes down, and unloads.
 #   sh mencius-in-guest.sh SCH_MENCIUS.ko SEND
 # SEND is kernel/tc/tests/send.c, built; q_mencius.so is in tc's library folder.
@@ -42,13 +42,13 @@ for shaper in "htb default 1" "tbf rate 4mbit burst 3000 latency 60s"; do
     tc qdisc add dev d0 parent 1:1 handle 10: mencius
     "$send" d0 4000 1000 8
     account d0 4000
-    tc qdisc change dev d0 parent 1:1 handle 10: mencius quantum 3000 low 10ms hosts source
+    tc qdisc change dev d0 parent 1:1 handle 10: mencius quantum 3000 min_wait 10ms hosts source
     account d0 4000
     sleep 2
     account d0 4000
     shown=$(tc -s class show dev d0 | tr '\n' ' ')
     echo "$shown" | grep -q 'class mencius 10:.* host flows 8 ' || wrong "no host is shown: $shown"
-    echo "$shown" | grep -q 'class mencius 10:.* flow of :.* not established' || wrong "no flow is shown: $shown"
+    echo "$shown" | grep -q 'class mencius 10:.* flow of :.* not settled' || wrong "no flow is shown: $shown"
     for _ in 1 2 3 4 5 6; do sleep 2; done
     account d0 4000
     [ "$waiting" = 0 ] || wrong "$waiting packets stay"
@@ -90,6 +90,33 @@ sleep 0.3
 expect "packets of the tin for EF, with the others full" "$(sent_by c11)" 40
 tc qdisc del dev d0 root
 
+# A call of 192.0.2.1 that has more than its share when 192.0.2.2 floods goes ahead of that for a while.
+call() {
+    n=$1
+    while [ "$n" -gt 0 ]; do
+        "$send" d0 10 1000 1
+        sleep 0.02
+        n=$((n - 1))
+    done
+}
+# of_host ADDRESS NAME: a figure of its class.
+of_host() { tc -s class show dev d0 | sed -n "s/^ *host $1 .* $2 \([0-9]*\).*/\1/p"; }
+tc qdisc add dev d0 root handle 1: htb default 1
+tc class add dev d0 parent 1: classid 1:1 htb rate 4mbit quantum 1514
+tc qdisc add dev d0 parent 1:1 handle 10: mencius hosts source
+call 80
+FROM=192.0.2.2 "$send" d0 4000 1000 8
+call 40
+tc -s class show dev d0 | grep '^ *host'
+[ "$(of_host 192.0.2.1 ahead)" -gt 0 ] || wrong "nothing of the call went ahead"
+expect "bytes of the flood that went ahead" "$(of_host 192.0.2.2 ahead)" 0
+expect "who used most of the privilege" \
+    "$(tc -s qdisc show dev d0 | sed -n 's/.* most_ahead [0-9]* by \([0-9.]*\).*/\1/p')" 192.0.2.1
+expect "the privilege of all" "$(figure d0 ahead_bytes)" "$(of_host 192.0.2.1 ahead)"
+[ "$(of_host 192.0.2.2 wait)" != 0 ] || wrong "the flood did not wait"
+tc -s class show dev d0 | grep -B 2 '^ *host 192.0.2.2' | grep -q 'Sent [1-9]' || wrong "the flood sent nothing"
+tc qdisc del dev d0 root
+
 # Filters name flows, and drop.
 flows_with() {
     tc qdisc add dev d0 root handle 1: mencius
@@ -128,7 +155,7 @@ expect "flows that began, as traced" \
     "$(events 'mencius_flow:.* handle=0x100000 flow=[0-9]* protocol=17 from=[0-9.]*:[0-9]* to=[0-9.]*:[0-9]*')" 20
 expect "drops, as traced" "$(events 'mencius_drop:.* len=514 reason=overlimit')" "$dropped"
 expect "departures, as traced" \
-    "$(events 'mencius_dequeue:.* len=514 sojourn=[0-9]* why=[tfh]')" $((100 - dropped))
+    "$(events 'mencius_dequeue:.* len=514 sojourn=[0-9]* why=[tsa]')" $((100 - dropped))
 tc qdisc del dev d0 root
 
 # Ingress: what arrives on v1 is sent through the IFB.
@@ -184,20 +211,21 @@ table ip in {
     }
 }
 NFT
-# computers_with WORDS...: the flows of each host of ten flows from outside, after two packets of each.
+# computers_with WORDS...: each host of ten flows from outside with its flows, after two packets of each.
 computers_with() {
     tc -n ro qdisc add dev i1 root handle 1: mencius hosts destination "$@"
     for packet in 1 2; do
         ip netns exec sv "$send" s0 10 500 10 1 198.51.100.254
         sleep 0.1
     done
-    tc -n ro -s class show dev i1 | sed -n 's/^ *host flows \([0-9]*\) .*/\1/p' | sort -n | paste -sd ' '
+    tc -n ro -s class show dev i1 | sed -n 's/^ *host \([0-9.]*\) flows \([0-9]*\) .*/\1:\2/p' | sort | paste -sd ' '
     tc -n ro qdisc del dev i1 root
 }
-expect "flows of hosts that began outside" "$(computers_with)" "0 5 5"
+expect "flows of hosts that began outside" "$(computers_with)" \
+    "192.0.2.1:5 192.0.2.2:5 198.51.100.254:0"
 # Conntrack knows all ten by now.
-expect "once they are known" "$(computers_with)" "5 5"
-expect "of the router's address, without nat" "$(computers_with nonat)" "10"
+expect "once they are known" "$(computers_with)" "192.0.2.1:5 192.0.2.2:5"
+expect "of the router's address, without nat" "$(computers_with nonat)" "198.51.100.254:10"
 
 # hosts_with WORDS...: so many hosts the two are on the way out, with ten flows each.
 hosts_with() {

@@ -15,7 +15,7 @@ confucius)
     ;;
 mencius)
     one="nat hosts source target 1us"
-    other="nonat hosts none target 5ms interval 1ms low 1ms doubling 10ms noecn"
+    other="nonat hosts none target 5ms interval 1ms min_wait 1ms doubling 10ms noecn"
     ;;
 floq)
     one="nat threshold 0 responsive 0 unresponsive 0 strikes 1 window 10ms windows 1"

@@ -34,6 +34,11 @@ static bool mencius_is_l4s(const void *packet)
 	return true;
 }
 
+static void mencius_host_begun(struct mencius *m, u32 host)
+{
+	(void)m, (void)host;
+}
+
 static void mencius_begun(struct mencius *m, void *packet, u32 flow)
 {
 	(void)m, (void)packet, (void)flow;
@@ -93,8 +98,8 @@ static void begin_with(u32 quantum)
 {
 	struct mencius_params params = {
 		.limit = LIMIT, .memory_limit = 1 << 30, .flows = FLOWS, .quantum = quantum,
-		.target = 5 * MS, .interval = 100 * MS, .low = 20 * MS, .hold = 100 * MS,
-		.rise = 400 * MS, .doubling = 3000 * MS, .part = 128, .ecn = true,
+		.target = 5 * MS, .interval = 100 * MS, .min_wait = 20 * MS, .max_wait = 100 * MS,
+		.rise = 400 * MS, .doubling = 3000 * MS, .settled_share = 128, .ecn = true,
 		.hosts = MENCIUS_DESTINATION,
 	};
 	void *table = malloc(mencius_table_size(FLOWS));
@@ -171,7 +176,7 @@ static void all_idle(void)
 	serve(20000, 1000);
 }
 
-/* So many flows, each sending now and then, so that they are established. */
+/* So many flows, each sending now and then, so that they are settled. */
 static void settle(u32 flows, u32 hosts)
 {
 	u32 at, flow;
@@ -186,7 +191,7 @@ static void settle(u32 flows, u32 hosts)
 }
 
 /*
- * Established flows get far too much at once, and are so no longer: their
+ * Settled flows get far too much at once, and are so no longer: their
  * packets stand before those of flows that are. Then all of them are there.
  */
 static void stale(u32 hosts)
@@ -247,7 +252,7 @@ static void large(void)
 }
 
 /* New flows and hosts all the time, in sets that are full. */
-static void strangers(void)
+static void others(void)
 {
 	u32 at;
 
@@ -290,7 +295,7 @@ static const struct scenario scenarios[] = {
 	{ "stale-between", stale_between },
 	{ "late", late },
 	{ "large", large },
-	{ "strangers", strangers },
+	{ "others", others },
 	{ "anything", anything },
 	{},
 };

@@ -22,7 +22,7 @@
  * mark NUMBER				the next one to leave is marked
  * drop NUMBER REASON
  * end PACKETS BYTES
- * did HELD_FLOWS HELD_HOSTS FORGOTTEN_FLOWS FORGOTTEN_HOSTS SHARED_FLOWS SHARED_HOSTS
+ * did AHEAD_FLOWS AHEAD_HOSTS FORGOTTEN_FLOWS FORGOTTEN_HOSTS SHARED_FLOWS SHARED_HOSTS
  *					only in C: packets for which others were held
  *					back, and look-ups that found guests
  */
@@ -83,6 +83,12 @@ static u32 mencius_host(struct mencius *m, void *packet, bool source,
 	return source ? trace->source : trace->destination;
 }
 
+static void mencius_host_begun(struct mencius *m, u32 host)
+{
+	(void)m;
+	(void)host;
+}
+
 static void mencius_begun(struct mencius *m, void *packet, u32 flow)
 {
 	(void)m;
@@ -114,29 +120,29 @@ static bool trace_counts_agree(const struct mencius *m)
 {
 	u32 places = ft_places(mn_hosts_for(m->params.flows)), at;
 	struct mn_backlog sum = {};
-	struct mn_rivals rivals = {};
+	struct mn_backlogged backlogged = {};
 
 	for (at = 0; at < places; at++) {
 		const struct mn_host *host = &m->hosts[at];
 
 		sum.packets += host->backlog.packets;
 		sum.bytes += host->backlog.bytes;
-		rivals.own += host->rivals.own > 0;
-		rivals.others += host->rivals.others > 0;
+		backlogged.settled += host->backlogged.settled > 0;
+		backlogged.others += host->backlogged.others > 0;
 		if (!host->backlog.packets != mn_is_idle(&host->member))
 			return false;
 	}
 	return sum.packets == m->backlog.packets && sum.bytes == m->backlog.bytes &&
-	       rivals.own == m->rivals.own && rivals.others == m->rivals.others;
+	       backlogged.settled == m->backlogged.settled && backlogged.others == m->backlogged.others;
 }
 
-/* Hosts that have spent their favour. */
-static u32 trace_without_favour(const struct mencius *m)
+/* Hosts that have spent their allowance. */
+static u32 trace_without_allowance(const struct mencius *m)
 {
 	u32 places = ft_places(mn_hosts_for(m->params.flows)), at, spent = 0;
 
 	for (at = 0; at < places; at++)
-		spent += ft_is_known(&m->host_table, at) && m->hosts[at].favour.left <= 0;
+		spent += ft_is_known(&m->host_table, at) && m->hosts[at].allowance.left <= 0;
 	return spent;
 }
 
@@ -151,12 +157,12 @@ static const char *trace_end(const struct trace *trace)
 		return "flows or packets do not add up";
 	trace_print("end %u %u\n", m->backlog.packets, m->backlog.bytes);
 	trace_print("did %llu %llu %llu %llu %llu %llu %u\n",
-		    (unsigned long long)m->counts.held_flows,
-		    (unsigned long long)m->counts.held_hosts,
+		    (unsigned long long)m->counts.ahead_flows,
+		    (unsigned long long)m->counts.ahead_hosts,
 		    (unsigned long long)m->flow_table.forgotten,
 		    (unsigned long long)m->host_table.forgotten,
 		    (unsigned long long)m->flow_table.shared,
-		    (unsigned long long)m->host_table.shared, trace_without_favour(m));
+		    (unsigned long long)m->host_table.shared, trace_without_allowance(m));
 	return NULL;
 }
 

@@ -13,7 +13,7 @@ folder=$(cd "${2:-$(dirname "$0")}" && pwd)
 # Where packets are marked early, and what is changed while they wait.
 case $discipline in
 confucius) marking="targets 1/2/5" one="targets 10/50/90" other="targets 50" ;;
-mencius) marking="target 1ms interval 20ms" one="hosts source low 5ms" other="hosts none low 20ms" ;;
+mencius) marking="target 1ms interval 20ms" one="hosts source min_wait 5ms" other="hosts none min_wait 20ms" ;;
 floq) marking="threshold 2 responsive 0 drop_responsive 5" one="threshold 50" other="variant equation ecn" ;;
 esac
 # FLOQ counts packets only.

@@ -17,7 +17,7 @@ KB64 = 65536                                            # R2.10
 KB256 = 262144
 EIGHT_PACKETS = 8 * FULL_PACKET                         # R10.13
 
-IDLE, ESTABLISHED, OTHER = range(3)                     # standings, R9.6
+IDLE, SETTLED, OTHER = range(3)                     # standings, R9.6
 FLOW, OTHERS, LINK = range(3)                           # causes, R9.7
 FIRST, SPARSE = range(2)                                # kinds of packets that go first, R7.6
 HOSTS_DESTINATION, HOSTS_SOURCE = 1, 2                  # others are none, R4.17
@@ -68,12 +68,12 @@ class Parameters:
 
     def __init__(self, words):
         (self.limit, self.memory_limit, self.flows, self.hosts, self.quantum, target, interval, self.ecn,
-         low, hold, rise, doubling, self.part, self.rate, self.overhead, self.mpu, self.framing,
+         min_wait, max_wait, rise, doubling, self.settled_share, self.rate, self.overhead, self.mpu, self.framing,
          self.ingress) = map(int, words)
         self.target = target * US
         self.interval = interval * US
-        self.low = low * US
-        self.hold = hold * US
+        self.min_wait = min_wait * US
+        self.max_wait = max_wait * US
         self.rise = rise * US
         self.doubling = doubling * US
 
@@ -402,14 +402,14 @@ class Pace:
         return True
 
     def evaluate(self, parameters):
-        """Finds low, high, plain, patient and spared (R8.6)."""
-        self.low = max(parameters.low, 8 * self.full)                           # R8.4
-        self.slow = self.low > parameters.low
-        self.high = max(parameters.hold, parameters.low) + self.low - parameters.low    # R8.5
+        """Finds minimum, maximum, plain, patient and spared (R8.6)."""
+        self.minimum = max(parameters.min_wait, 8 * self.full)                           # R8.4
+        self.slow = self.minimum > parameters.min_wait
+        self.maximum = max(parameters.max_wait, parameters.min_wait) + self.minimum - parameters.min_wait    # R8.5
         self.plain = max(parameters.target, 4 * self.full)                      # R6.6
-        low = 0 if parameters.ingress else parameters.low
-        self.patient = max(self.plain, low, 8 * self.full)
-        self.spared = 5 * self.high // 4
+        least = 0 if parameters.ingress else parameters.min_wait
+        self.patient = max(self.plain, least, 8 * self.full)
+        self.spared = 5 * self.maximum // 4
         self.step = max(MS, 2 * self.full)                                      # R6.13
 
     def time(self, bytes):
@@ -474,18 +474,18 @@ class Flow(Member):
         """Whether it is silent (R2.9)."""
         return elapsed(self.last, now) > SILENCE
 
-    def calm(self, now):
-        """Whether it has been calm for a second (R9.2)."""
+    def has_settled(self, now):
+        """Whether it has kept its queue short for a second (R9.2)."""
         return elapsed(self.since, now) >= S
 
-    def established(self, now):
-        """Whether it is established (R9.1)."""
-        return not self.guests and self.calm(now)
+    def settled(self, now):
+        """Whether it is settled (R9.1)."""
+        return not self.guests and self.has_settled(now)
 
     def keeps_place(self, part, newcomer, now):
         """Whether it keeps its place in a full set for a flow of a host, where a host's part is so many (R4.14)."""
         within = self.host is newcomer or self.host.known <= part
-        return self.packets > 0 or self.calm(now) and not self.silent(now) and within
+        return self.packets > 0 or self.has_settled(now) and not self.silent(now) and within
 
     def packet_came(self, now):
         """A packet is put into its queue (R9.3)."""
@@ -497,14 +497,14 @@ class Flow(Member):
     def packet_leaves(self, wait, cause, pace, now):
         """A packet leaves (R9.4)."""
         if cause == FLOW:
-            mark, patience = pace.low, 200 * MS
+            mark, patience = pace.minimum, 200 * MS
         elif cause == OTHERS:
-            mark, patience = pace.high, 3 * S
+            mark, patience = pace.maximum, 3 * S
         else:
-            mark, patience = pace.low, 3 * S
+            mark, patience = pace.minimum, 3 * S
         if wait <= mark:
             self.below = now
-        if elapsed(self.below, now) > patience or cause == FLOW and wait > pace.high:
+        if elapsed(self.below, now) > patience or cause == FLOW and wait > pace.maximum:
             self.since = max(self.since, now)
 
     def told(self, now):
@@ -529,7 +529,7 @@ class Hold:
 
     def examine(self, wait, rests, own, others, pace, parameters, now):
         """The examination: whether the examined flow goes before others."""
-        holds = wait >= pace.low and not rests          # R10.9
+        holds = wait >= pace.minimum and not rests          # R10.9
         if holds:
             if not self.on:
                 self.on = True
@@ -558,7 +558,7 @@ class Hold:
         if t > parameters.rise + 150 * MS:
             self.rising = now
             return True
-        return wait >= pace.low + (pace.high - pace.low) * min(t, parameters.rise) // parameters.rise
+        return wait >= pace.minimum + (pace.maximum - pace.minimum) * min(t, parameters.rise) // parameters.rise
 
     def share(self, parameters):
         """The least share of others (R10.12)."""
@@ -567,12 +567,12 @@ class Hold:
         p = d % 256
         return 16 * 2**w * (256 + p) // 256
 
-    def account(self, length, established, parameters):
+    def account(self, length, settled, parameters):
         """A packet leaves (R10.16, R10.17)."""
-        q = 0 if self.between else parameters.part
-        self.entitled = clamp(self.entitled + length * q // 256 - (length if established else 0), -FULL_PACKET, KB64)
+        q = 0 if self.between else parameters.settled_share
+        self.entitled = clamp(self.entitled + length * q // 256 - (length if settled else 0), -FULL_PACKET, KB64)
         if self.on:
-            if established:
+            if settled:
                 ahead = self.ahead + length * (self.share(parameters) if self.yields else self.edge) // 256
             else:
                 ahead = self.ahead - length
@@ -595,8 +595,8 @@ class Host(Member):
         self.hold = Hold(False, now)
         self.listed = OrderedDict()                     # R10.2
         self.known = 0                                  # R4.14
-        self.favour = 2 * S                             # R10.14
-        self.favour_time = now
+        self.allowance = 2 * S                             # R10.14
+        self.allowance_time = now
         self.sizes = Sizes()
         turns_of_hosts.introduce(self)
         self.guest_flows.begin(self, now)
@@ -606,14 +606,14 @@ class Host(Member):
         self.term = (self.term + 1) % WORD
 
     def find_favour(self, now):
-        """Finds the favour anew (R10.14)."""
-        self.favour = min(self.favour + elapsed(self.favour_time, now) // 16, 2 * S)
-        self.favour_time = now
+        """Finds the allowance anew (R10.14)."""
+        self.allowance = min(self.allowance + elapsed(self.allowance_time, now) // 16, 2 * S)
+        self.allowance_time = now
 
-    def has_favour(self, now):
-        """Whether favour is left (R10.14)."""
+    def has_allowance(self, now):
+        """Whether allowance is left (R10.14)."""
         self.find_favour(now)
-        return self.favour > 0
+        return self.allowance > 0
 
 
 # Section 12
@@ -823,7 +823,7 @@ class Mencius:
 
     def find_standing(self, flow, now):
         """Finds the standing of a flow anew (R9.6), and counts it (R10.3)."""
-        standing = IDLE if not flow.packets else ESTABLISHED if flow.established(now) else OTHER
+        standing = IDLE if not flow.packets else SETTLED if flow.settled(now) else OTHER
         if standing == flow.standing:
             return
         counts = flow.host.standings
@@ -839,7 +839,7 @@ class Mencius:
 
     def cause(self, flow):
         """The cause of the wait of a flow (R9.7)."""
-        if flow.standing != ESTABLISHED:
+        if flow.standing != SETTLED:
             return FLOW
         if flow.host.hold.on or self.hold.on:
             return OTHERS
@@ -857,7 +857,7 @@ class Mencius:
             if not host.listed:
                 return None
             packet = first_of(host.listed)
-            if packet.flow.standing == ESTABLISHED:
+            if packet.flow.standing == SETTLED:
                 return packet.flow
             self.unlist(packet)
         return None
@@ -875,7 +875,7 @@ class Mencius:
                 self.calm_hosts[host] = None
             if flow is not None:
                 found = flow
-                if flow.wait(now) >= self.pace.low:
+                if flow.wait(now) >= self.pace.minimum:
                     break
         return found
 
@@ -885,7 +885,7 @@ class Mencius:
         if flow is None:                                # R10.6
             return None
         rests = self.standings[OTHER] == (flow.host.standings[OTHER] > 0)       # R10.8
-        before = self.hold.examine(flow.wait(now), rests, self.standings[ESTABLISHED], self.standings[OTHER],
+        before = self.hold.examine(flow.wait(now), rests, self.standings[SETTLED], self.standings[OTHER],
                                    self.pace, self.parameters, now)
         return flow if before else None
 
@@ -895,13 +895,13 @@ class Mencius:
         if flow is None:                                # R10.6
             return None
         rests = host.standings[OTHER] == 0              # R10.8
-        before = host.hold.examine(flow.wait(now), rests, host.standings[ESTABLISHED], host.standings[OTHER],
+        before = host.hold.examine(flow.wait(now), rests, host.standings[SETTLED], host.standings[OTHER],
                                    self.pace, self.parameters, now)
         return flow if before else None
 
     def stands(self, flow, least, now):
         """Whether a flow stands, whose turn may be lent (R11.2)."""
-        return flow.standing != ESTABLISHED and flow.wait(now) >= least
+        return flow.standing != SETTLED and flow.wait(now) >= least
 
     def may_owe(self, host):
         """Whether packets of a host may go before its turns (R10.13)."""
@@ -913,7 +913,7 @@ class Mencius:
             return "turn"
         if self.before_turns < EIGHT_PACKETS and self.may_owe(other):
             return "passage"
-        return "favour" if host.has_favour(now) else None
+        return "allowance" if host.has_allowance(now) else None
 
     def turn_used(self, host, length):
         """A packet left in the turn of a host (R11.4)."""
@@ -922,17 +922,17 @@ class Mencius:
 
     def account(self, flow, length):
         """The holds account for a packet (R10.15)."""
-        established = flow.standing == ESTABLISHED
-        if not established or flow.host.standings[OTHER]:
-            flow.host.hold.account(length, established, self.parameters)
-        self.hold.account(length, established, self.parameters)
+        settled = flow.standing == SETTLED
+        if not settled or flow.host.standings[OTHER]:
+            flow.host.hold.account(length, settled, self.parameters)
+        self.hold.account(length, settled, self.parameters)
 
     # Section 6: the packets of a flow are taken and judged
 
     def target(self, flow, cause, now):
         """The wait above which packets are late, or None if none is (R6.6)."""
         pace = self.pace
-        if flow.standing != ESTABLISHED:
+        if flow.standing != SETTLED:
             return pace.plain
         if cause == LINK and not self.parameters.ingress:
             return max(pace.patient, 250 * MS)
@@ -989,9 +989,9 @@ class Mencius:
             host = self.turns.next(parameters.quantum)
             flow = self.for_other_flows(host, now)
             turn = host.turns.next(parameters.quantum)
-            if flow is None or not self.stands(turn, self.pace.low // 4, now):
+            if flow is None or not self.stands(turn, self.pace.minimum // 4, now):
                 flow = turn
-            if other is not None and other.host is not host and self.stands(flow, self.pace.low, now):
+            if other is not None and other.host is not host and self.stands(flow, self.pace.minimum, now):
                 lends = self.lends(host, other.host, now)
                 if lends is not None:
                     flow = other
@@ -1004,7 +1004,7 @@ class Mencius:
         self.go_first.left(flow, len(dropped) + 1)
         self.update_sizes(flow)
         self.find_standing(flow, now)
-        hosts = self.standings[ESTABLISHED] + self.standings[OTHER]
+        hosts = self.standings[SETTLED] + self.standings[OTHER]
         if kind is not None:                            # R7.10
             owe(flow, packet.length)
             owe(flow.host, packet.length)
@@ -1013,9 +1013,9 @@ class Mencius:
             owe(flow.host, packet.length)
         else:
             self.turn_used(host, packet.length)
-            if lends == "favour":
+            if lends == "allowance":
                 host.find_favour(now)
-                host.favour -= self.pace.time(packet.length) * hosts
+                host.allowance -= self.pace.time(packet.length) * hosts
             if lends is None:
                 host.turns.sent(turn, packet.length)
         self.go_first.account(packet.length, kind)
@@ -1077,7 +1077,7 @@ class Mencius:
             return
         pause = elapsed(flow.last, now)                 # R7.2
         flow.packet_came(now)
-        established = flow.established(now)
+        settled = flow.settled(now)
         self.go_first.arrives(flow, packet.length, pause, self.may_owe(flow.host))
         packet.flow = flow
         flow.queue.append(packet)
@@ -1085,7 +1085,7 @@ class Mencius:
             place.packets += 1
             place.bytes += packet.length
         self.memory += packet.memory
-        if established:                                 # R10.2
+        if settled:                                 # R10.2
             flow.host.listed[packet] = None
             self.calm_hosts.setdefault(flow.host)
         self.update_sizes(flow)

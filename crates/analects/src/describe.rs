@@ -304,7 +304,7 @@ fn parameter(text: &mut String, spec: &Spec) {
     if let Some((min, max)) = spec.range {
         _ = write!(text, ", {min} to {max}");
     }
-    let help = format!("{} Source: {}.", spec.help, spec.source);
+    let help = format!("{} Source: {}.", spec.explained(), spec.source);
     _ = writeln!(text, ")\n{}", wrapped(&help, "      ", 88));
 }
 

@@ -72,7 +72,7 @@ fn row(text: &mut String, spec: &Spec) {
         None => spec.kind.to_owned(),
     };
     let (name, default) = (spec.name, spec.default);
-    let (help, source) = (cell(spec.help), cell(spec.source));
+    let (help, source) = (cell(&spec.explained()), cell(spec.source));
     _ = writeln!(
         text,
         "| `{name}` | `{default}` | {} | {help} | {source} |",

@@ -9,7 +9,7 @@ use crate::{left_out, recording, resolved, table, traces, validity, variants, wh
 use campaign::{Case, Cell, Grid, Job, Keeping, Trace};
 use command::Refused;
 use command::files::{distinct, unwritable, writable, writable_folder};
-use command::print;
+use command::{print, renamed};
 use measure::{Engine, RunResult};
 use report::export::{self, Document};
 use scenario::{CAPACITIES, Names, Scenario};
@@ -233,6 +233,13 @@ fn whole(jobs: &[Job]) -> &Scenario {
     &whole.unwrap_or(&jobs[0]).scenario
 }
 
+/// Says which settings of its disciplines were called by a former name.
+pub fn tell_renamed(scenario: &Scenario) {
+    let known = &own::simulator().disciplines;
+    let choices = scenario.every_discipline();
+    renamed(choices.flat_map(|choice| known.renamed(choice).1));
+}
+
 /// The jobs of a scenario that is run with `shape`.
 pub fn plan(shape: &Shape, engine: &dyn Engine, document: &scenario::Document) -> Result<Vec<Job>> {
     with_names(|names| {
@@ -255,6 +262,7 @@ fn grid(
         trace.set_in(&mut first)?;
     }
     let scenario = first.resolve(names)?;
+    tell_renamed(&scenario);
     left_out::tell(&scenario.incomplete, shape.strict)?;
     traces::tell(&first, &traces);
     check_without(shape, &scenario)?;

@@ -33,6 +33,7 @@ pub fn run(args: &SweepArgs) -> Result<()> {
     let axes = axes(&args.over)?;
     let scenario = with_names(|names| at_first(&document, &axes, names))?;
     run::check_without(&what.shape, &scenario)?;
+    run::tell_renamed(&scenario);
     left_out::tell(&scenario.incomplete, what.shape.strict)?;
     traces::tell(&document, &[]);
     check_settings(&axes, &scenario)?;

@@ -13,5 +13,5 @@ mod printed;
 mod refused;
 
 pub use outcome::{ended, usage};
-pub use printed::print;
+pub use printed::{print, renamed};
 pub use refused::Refused;

@@ -36,6 +36,7 @@ const BUFFER: u64 = 2304;
 /// # Errors
 /// If Linux has no such discipline or setting, which the error names.
 pub fn told(choice: &Choice, limit: Option<Limit>, home: Home) -> Result<Told, Refusal> {
+    let (choice, _) = &Registry::<u32>::builtin().renamed(choice);
     let name = &choice.name;
     if name == TWO_LEVELS {
         return two_levels(choice, limit, home);
@@ -206,11 +207,11 @@ mod tests {
                  idle 1000ms noecn",
             ),
             (
-                "mencius,low=5ms",
+                "mencius,min_wait=5ms",
                 packets,
                 "mencius limit 250 memory_limit 33554432 flows 4096 hosts destination quantum 1514 \
-                 target 20ms interval 100ms ecn low 5ms hold 80ms rise 400ms doubling 3000ms part 128 \
-                 overhead 0 mpu 0 framing noatm egress",
+                 target 20ms interval 100ms ecn min_wait 5ms max_wait 80ms rise 400ms \
+                 doubling 3000ms settled_share 128 overhead 0 mpu 0 framing noatm egress",
             ),
             (
                 "red",

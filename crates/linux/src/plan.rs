@@ -345,7 +345,7 @@ pub mod tests {
     #[test]
     fn two_levels_are_what_netcfg_plans() {
         let scenario = samples::bulk("control = \"cubic\"");
-        let prepared = prepared(&scenario, "2lps(mencius,low=5ms),threshold=1MB");
+        let prepared = prepared(&scenario, "2lps(mencius,min_wait=5ms),threshold=1MB");
         let lines = lines(&prepared);
         let (_, below) = lines
             .split_once("burst 1514 cburst 1514 quantum 1514\n")

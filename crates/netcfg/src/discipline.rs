@@ -58,7 +58,7 @@ const AS_USED: &[(&str, &str, &str)] = &[("cake", "nat", "yes")];
 const BEHIND: &[(&str, &str, &str)] = &[
     ("mencius", "ingress", "yes"),
     ("mencius", "target", "5ms"),
-    ("mencius", "hold", "20ms"),
+    ("mencius", "max_wait", "20ms"),
 ];
 
 /// Most settings of a discipline.
@@ -115,8 +115,13 @@ impl Discipline {
             let message = format!("{name}: {} settings", settings.len());
             return Err(Refusal::new(message).with_help("it has fewer"));
         }
-        // As tc writes them, with hyphens, or as they are declared.
-        let settings = &underscored(settings);
+        // As tc writes them, with hyphens, or as they are declared, or were.
+        let choice = &Choice {
+            settings: underscored(settings),
+            ..choice.clone()
+        };
+        let (choice, _) = &registry.renamed(choice);
+        let settings = &choice.settings;
         for (position, (key, value)) in settings.iter().enumerate() {
             if let Some((.., why)) = elsewhere(name, key) {
                 let message = format!("{name}: {key} cannot be set here");
@@ -362,7 +367,14 @@ mod tests {
                 "floq,variant=algorithm-drop,f_r=4",
                 " variant algorithm-drop ",
             ),
-            ("mencius,hosts=source,low=15ms,nat=yes", " low 15ms "),
+            (
+                "mencius,hosts=source,min_wait=15ms,nat=yes",
+                " min_wait 15ms ",
+            ),
+            (
+                "mencius,low=15ms,hold=90ms",
+                " min_wait 15ms max_wait 90ms ",
+            ),
             ("mencius,hosts=source", " hosts source "),
         ] {
             let words = discipline(text).unwrap().words(false);
@@ -396,7 +408,7 @@ mod tests {
             ("mencius", Home::Senders, " egress"),
             ("mencius", Home::Receivers, " target 5ms "),
             ("mencius", Home::Receivers, " ingress"),
-            ("mencius", Home::Receivers, " hold 20ms "),
+            ("mencius", Home::Receivers, " max_wait 20ms "),
             ("mencius,target=9ms", Home::Receivers, " target 9ms "),
         ] {
             let facing = discipline(text).unwrap().facing(home, None);

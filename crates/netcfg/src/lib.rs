@@ -46,7 +46,7 @@ pub use apply::{Prepared, apply, clear, prepare, undoing};
 pub use before::{Before, Simple};
 pub use change::Change;
 pub use changes::Changes;
-pub use classes::{Flow, flows};
+pub use classes::{Classes, Computer, Flow, classes};
 pub use command::{Command, Host, Output, Program, Runner};
 pub use device::{BadDevice, Device};
 pub use discipline::Discipline;

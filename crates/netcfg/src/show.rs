@@ -4,8 +4,8 @@ use crate::look::look;
 use crate::observe::{Observed, Snapshot, is_gone, objects};
 use crate::shaper::INNER;
 use crate::{
-    AgeTable, Change, Command, Device, Error, Journal, Netfilter, Place, Rates, RootQdisc, Runner,
-    Settings, Store, recognized,
+    AgeTable, Change, Command, Computer, Device, Error, Journal, Netfilter, Place, Rates,
+    RootQdisc, Runner, Settings, Store, recognized,
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -75,6 +75,9 @@ pub struct Queue {
     pub backlog: Option<u64>,
     /// Packets that wait.
     pub qlen: Option<u64>,
+    /// What each computer has had; none of a kind that does not count that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub computers: Option<Vec<Computer>>,
     /// All other fields that tc prints of it.
     pub details: Map<String, Value>,
 }
@@ -177,6 +180,7 @@ fn queue(device: &Device, mut fields: Map<String, Value>) -> Queue {
         overlimits,
         backlog,
         qlen,
+        computers: None,
         details: fields,
     }
 }

@@ -146,10 +146,10 @@ fn rust_and_the_kernels_list_declare_the_same() {
 /// The test above can fail: for a name it does by itself, for all else here.
 #[test]
 fn every_kind_of_drift_is_found() {
-    let spec = specs("mencius").iter().find(|spec| spec.name == "low");
+    let spec = specs("mencius").iter().find(|spec| spec.name == "min_wait");
     let spec = spec.unwrap();
     let same = Listed {
-        word: "low".to_owned(),
+        word: "min_wait".to_owned(),
         which: "core".to_owned(),
         kind: "TIME".to_owned(),
         range: (1000, 1_000_000),
@@ -265,6 +265,29 @@ fn the_plugin_takes_what_netcfg_writes_and_no_more() {
             }
         }
     }
+}
+
+#[test]
+fn the_plugin_takes_former_names_and_says_the_present_ones() {
+    let mut taken = 0;
+    for discipline in OURS {
+        let plugin = plugin(discipline, "former");
+        for spec in specs(discipline) {
+            let Some(former) = spec.formerly else {
+                continue;
+            };
+            let setting = Spelling::of(discipline).unwrap().declared();
+            let setting = setting.into_iter().find(|it| it.key() == spec.name);
+            let words = setting.unwrap().words(spec.default).unwrap();
+            let before = words.replacen(spec.name, former, 1);
+            let (now, before) = (told(&plugin, &words), told(&plugin, &before));
+            assert_eq!(now.stdout, before.stdout, "{words}");
+            let notice = format!("{discipline}: {former} is called {} now\n", spec.name);
+            assert_eq!(String::from_utf8_lossy(&before.stderr), notice);
+            taken += 1;
+        }
+    }
+    assert_eq!(taken, 3);
 }
 
 /// The paragraph of a manual page about the parameter of this name.

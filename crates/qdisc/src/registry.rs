@@ -157,6 +157,12 @@ impl<P: Send + 'static> Registry<P> {
             let names = self.iter().map(|entry| entry.name);
             return Err(Refusal::unknown("discipline", &choice.name, names));
         };
+        if let Some(spec) = entry.params.iter().find(|spec| named(choice, spec) > 1) {
+            let former = spec.formerly.unwrap_or_default();
+            let message = format!("{former} and {} are the same parameter", spec.name);
+            let help = format!("write {} alone", spec.name);
+            return Err(Refusal::new(message).with_help(help).within(entry.name));
+        }
         let parts = Parts {
             settings: &choice.settings,
             env,
@@ -167,8 +173,60 @@ impl<P: Send + 'static> Registry<P> {
         (entry.build)(&parts).map_err(|refusal| refusal.within(entry.name))
     }
 
+    /// `choice` with the present names of parameters, and a line for each that was called by a former
+    /// one.
+    pub fn renamed(&self, choice: &Choice) -> (Choice, Vec<String>) {
+        let (mut renamed, mut told) = (choice.clone(), Vec::new());
+        let specs = self.get(&choice.name).map_or(&[][..], |entry| entry.params);
+        for (key, _) in &mut renamed.settings {
+            let known = |spec: &&Spec| spec.formerly == Some(key.as_str());
+            if let Some(spec) = specs.iter().find(known) {
+                told.push(format!(
+                    "{}: {key} is called {} now",
+                    choice.name, spec.name
+                ));
+                spec.name.clone_into(key);
+            }
+        }
+        for child in &mut renamed.children {
+            let (present, of_child) = self.renamed(child);
+            *child = present;
+            told.extend(of_child);
+        }
+        (renamed, told)
+    }
+
     /// All of them, in order.
     pub fn iter(&self) -> impl Iterator<Item = &Discipline<P>> {
         self.entries.iter()
+    }
+}
+
+/// How often `choice` names the parameter of `spec`.
+fn named(choice: &Choice, spec: &Spec) -> usize {
+    let keys = choice.settings.iter().map(|(key, _)| key);
+    keys.filter(|key| spec.is_called(key)).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_former_name_is_taken_for_the_present_one_and_told() {
+        let registry = Registry::<()>::builtin();
+        let choice: Choice = "2lps(mencius,hold=90ms,rise=1s)".parse().unwrap();
+        let (renamed, told) = registry.renamed(&choice);
+        assert_eq!(renamed.to_string(), "2lps(mencius,max_wait=90ms,rise=1s)");
+        assert_eq!(told, ["mencius: hold is called max_wait now"]);
+        let built = |choice| registry.build(choice, &Env::default());
+        let params = built(&choice.children[0]).unwrap().params();
+        assert_eq!(params, built(&renamed.children[0]).unwrap().params());
+        let both = "mencius,hold=90ms,max_wait=80ms".parse().unwrap();
+        let refusal = built(&both).err().unwrap().to_string();
+        assert!(
+            refusal.contains("hold and max_wait are the same parameter"),
+            "{refusal}"
+        );
     }
 }

@@ -7,12 +7,13 @@ use crate::control::Control;
 use crate::on_host::host;
 use crate::privileges;
 use command::Refused;
-use command::print;
+use command::{print, renamed};
 use core::ops::ControlFlow;
 use keeper::Keeper;
 use live::{Gate, Gates};
 use netcfg::divert::{self, Diversion, Diverting, Sole};
 use netcfg::{Host, Runner, Store};
+use qdisc::Registry;
 use std::path::Path;
 use units::param::Settings;
 use units::{Choice, Duration, Refusal};
@@ -156,11 +157,20 @@ pub fn planned(state: &Path, diversion: &Diversion) -> Result<()> {
     print(&lines.concat())
 }
 
-/// The discipline that an option names.
+/// The discipline that an option names, with the present names of its settings.
 pub fn choice(option: &str, text: &str) -> Result<Choice> {
     let help = "`analects list disciplines` lists the disciplines";
-    text.parse::<Choice>()
-        .map_err(|refusal| Refused::because(refusal.within(option), help))
+    let choice = text.parse::<Choice>();
+    let choice = choice.map_err(|refusal| Refused::because(refusal.within(option), help))?;
+    Ok(Registry::<u32>::builtin().renamed(&choice).0)
+}
+
+/// Says which settings of the disciplines that options name were called by a former name.
+pub fn tell_renamed<'a>(options: impl IntoIterator<Item = Option<&'a str>>) {
+    let registry = Registry::<u32>::builtin();
+    let choices = options.into_iter().flatten();
+    let choices = choices.filter_map(|text| text.parse().ok());
+    renamed(choices.flat_map(|choice: Choice| registry.renamed(&choice).1));
 }
 
 /// A setting as an option or a line has it.

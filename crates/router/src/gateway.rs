@@ -6,7 +6,7 @@ use crate::autorate::Forwarded;
 use crate::autorate::auto::Auto;
 use crate::cli::{ChangeArgs, GatewayArgs, Running, SHAPED};
 use crate::control;
-use crate::diverted::{self, LOOK, Service, choice, setting};
+use crate::diverted::{self, LOOK, Service, choice, setting, tell_renamed};
 #[cfg(feature = "measure")]
 use crate::my_line::MyLine;
 use crate::on_host::device;
@@ -162,6 +162,11 @@ impl Gateway {
             None => choice("--discipline", args.discipline.as_deref().unwrap_or(SHAPED)),
             Some(text) => choice(option, text),
         };
+        tell_renamed([
+            args.discipline.as_deref(),
+            args.down_discipline.as_deref(),
+            args.up_discipline.as_deref(),
+        ]);
         Ok(Gateway {
             rates: [rate_of("--down", &args.down)?, rate_of("--up", &args.up)?],
             choices: [
@@ -266,7 +271,7 @@ impl Service for Shaping {
         gates: &mut Gates,
         settings: &Settings,
     ) -> core::result::Result<(), Refusal> {
-        let wanted = Wanted::of(settings)?;
+        let wanted = Wanted::of(settings)?.renamed(&self.gateway.choices);
         let former = wanted.former(gates, 0);
         gates.change(0, &wanted.settings[0])?;
         if let Err(refusal) = gates.change(1, &wanted.settings[1]) {
@@ -316,6 +321,18 @@ impl Wanted {
         Ok(wanted)
     }
 
+    /// The same with the present names of the settings of `choices`.
+    fn renamed(mut self, choices: &[Choice]) -> Self {
+        for (settings, choice) in self.settings.iter_mut().zip(choices) {
+            let named = Choice {
+                settings: core::mem::take(settings),
+                ..Choice::plain(&choice.name)
+            };
+            *settings = Registry::<u32>::builtin().renamed(&named).0.settings;
+        }
+        self
+    }
+
     /// The values that the settings of a gate have now.
     fn former(&self, gates: &Gates, place: usize) -> Vec<(String, String)> {
         let params = gates.gates()[place].params();
@@ -338,13 +355,13 @@ mod tests {
 
     #[test]
     fn settings_are_of_one_direction_or_both() {
-        let found = wanted(&[("down", "40mbit"), ("up.limit", "9"), ("low", "30ms")]).unwrap();
+        let found = wanted(&[("down", "40mbit"), ("up.limit", "9"), ("min_wait", "30ms")]).unwrap();
         let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
         let expected = Wanted {
             rates: [Some(Rate::from_bits(40_000_000)), None],
             settings: [
-                vec![pair("low", "30ms")],
-                vec![pair("limit", "9"), pair("low", "30ms")],
+                vec![pair("min_wait", "30ms")],
+                vec![pair("limit", "9"), pair("min_wait", "30ms")],
             ],
         };
         assert_eq!(found, expected);

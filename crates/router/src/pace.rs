@@ -4,7 +4,7 @@ mod household;
 mod network;
 
 use crate::cli::PaceArgs;
-use crate::diverted::{self, Service, broke, choice, setting};
+use crate::diverted::{self, Service, broke, choice, setting, tell_renamed};
 use crate::on_host::device;
 use crate::privileges;
 use command::Refused;
@@ -56,6 +56,7 @@ pub fn run(args: &PaceArgs) -> Result<()> {
 
 /// The pacer as the options say.
 fn pacer(rate: &str, discipline: &str, others: &[String]) -> Result<Choice> {
+    tell_renamed([Some(discipline)]);
     let policy = choice("--discipline", discipline)?;
     let mut settings = vec![("rate".to_owned(), rate.to_owned())];
     for text in others {

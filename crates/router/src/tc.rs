@@ -1,5 +1,6 @@
 //! `analects tc`: a shaper with a discipline on a device of this host, and back.
 
+mod computers;
 mod confirm;
 mod counters;
 mod flows;
@@ -10,6 +11,7 @@ mod show;
 use crate::autorate::auto::Auto;
 use crate::autorate::{as_applied, controller};
 use crate::cli::{SHAPED, TRIAL, TcApply, TcClear, TcCommand};
+use crate::diverted::tell_renamed;
 #[cfg(feature = "measure")]
 use crate::my_line::MyLine;
 use crate::on_host::{device, host};
@@ -255,6 +257,12 @@ fn settings(args: &TcApply) -> Result<Settings> {
             Discipline::new,
         ),
     };
+    tell_renamed([
+        args.discipline.as_deref(),
+        args.up_discipline.as_deref(),
+        args.down_discipline.as_deref(),
+        Some(&args.base),
+    ]);
     let (sent, received) = match args.levels {
         Some(_) => (
             discipline("--base", &args.base, Discipline::of_levels)?,

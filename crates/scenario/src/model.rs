@@ -52,6 +52,17 @@ pub struct Scenario {
     pub incomplete: Vec<Incomplete>,
 }
 
+impl Scenario {
+    /// The disciplines to compare, and those that links have of their own.
+    pub fn every_discipline(&self) -> impl Iterator<Item = &Choice> {
+        let of_links = self.links.iter().flat_map(|link| {
+            let up = link.up.as_ref().and_then(|up| up.discipline.as_ref());
+            link.discipline.iter().chain(up)
+        });
+        self.disciplines.iter().chain(of_links)
+    }
+}
+
 /// A way through a scenario's links.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Path {

@@ -37,6 +37,8 @@ pub struct Spec {
     pub help: &'static str,
     /// The source of the default: a section of a paper or RFC, a kernel file, a decision.
     pub source: &'static str,
+    /// The name that it had before, which is still accepted.
+    pub formerly: Option<&'static str>,
 }
 
 /// Settings as a user writes them: names and values, in order.
@@ -111,6 +113,17 @@ impl Value for f64 {
 }
 
 impl Spec {
+    /// Whether `name` is its name, or the one that it had before.
+    pub fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.formerly == Some(name)
+    }
+
+    /// Its effect, and the name that it had before.
+    pub fn explained(&self) -> String {
+        let formerly = self.formerly.map(|name| format!(" Formerly `{name}`."));
+        self.help.to_owned() + &formerly.unwrap_or_default()
+    }
+
     /// The refusal of a setting of this parameter.
     fn refusal(&self, what: &str) -> Refusal {
         let range = self.range.map(|(min, max)| format!(", {min} to {max}"));
@@ -148,7 +161,8 @@ macro_rules! params {
         pub struct $name:ident {$(
             $(#[doc = $help:literal])+
             $field:ident: $type:ty = $default:literal
-                $(, range $min:literal..$max:literal)?, source $source:literal;
+                $(, range $min:literal..$max:literal)?, source $source:literal
+                $(, formerly $formerly:literal)?;
         )*}
     ) => {
         $(#[$meta])*
@@ -168,6 +182,7 @@ macro_rules! params {
                     range: $crate::params!(@range $($min, $max)?),
                     help: concat!($($help),+).trim_ascii(),
                     source: $source,
+                    formerly: $crate::params!(@formerly $($formerly)?),
                 },
             )*];
 
@@ -219,10 +234,12 @@ macro_rules! params {
             }
         }
     };
+    (@formerly) => { None };
+    (@formerly $formerly:literal) => { Some($formerly) };
     (@range) => { None };
     (@range $min:literal, $max:literal) => { Some(($min, $max)) };
     (@apply $target:ident, $name:expr, $value:expr, $($field:ident)*) => {
-        match Self::SPECS.iter().find(|spec| spec.name == $name) {
+        match Self::SPECS.iter().find(|spec| spec.is_called($name)) {
             $(Some(spec) if spec.name == stringify!($field) => {
                 $target.$field = $crate::param::checked(spec, $value)?;
             })*
@@ -257,7 +274,7 @@ mod tests {
             /// How long.
             wait: Duration = "5ms", range "1ms".."1s", source "none";
             /// Whether.
-            ecn: bool = "yes", source "none";
+            ecn: bool = "yes", source "none", formerly "marks";
         }
     }
 
@@ -269,6 +286,7 @@ mod tests {
     fn defaults_and_settings() {
         assert_eq!(Sample::default().wait, Duration::from_millis(5));
         assert!(!set("ecn", "off").unwrap().ecn);
+        assert!(!set("marks", "off").unwrap().ecn, "its former name");
         let values = Sample::default().values();
         assert_eq!(values, [("wait", "5ms".into()), ("ecn", "yes".into())]);
     }

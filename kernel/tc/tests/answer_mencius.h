@@ -16,21 +16,44 @@ static inline void put_answer(struct nlmsghdr *n, unsigned int flows)
 	put_u64(n, TCA_MENCIUS_STATS_MAX + 1, 1);
 }
 
+/* The privilege of all hosts, and of the one that had most. */
+static inline void put_privilege(struct nlmsghdr *n)
+{
+	static const unsigned char address[4] = { 192, 168, 1, 5 };
+
+	put_u64(n, TCA_MENCIUS_STATS_AHEAD_BYTES, 1ULL << 33);
+	addattr_l(n, ANSWER_MAX, TCA_MENCIUS_STATS_MOST_ADDRESS, address, sizeof(address));
+	put_u64(n, TCA_MENCIUS_STATS_MOST_AHEAD, 1ULL << 32);
+}
+
+/* As a kernel before hosts had addresses. */
 static inline void put_host(struct nlmsghdr *n)
 {
 	put_u32(n, TCA_MENCIUS_HOST_FLOWS, 5);
-	put_u32(n, TCA_MENCIUS_HOST_ESTABLISHED, 1);
+	put_u32(n, TCA_MENCIUS_HOST_SETTLED, 1);
 	put_u32(n, TCA_MENCIUS_HOST_OTHERS, 2);
 	put_u32(n, TCA_MENCIUS_HOST_HELD, 3000000);
 }
 
-/* A flow that has been established for so many ms, or is not. */
-static inline void put_flow(struct nlmsghdr *n, __u32 established)
+/* What a kernel adds since. */
+static inline void put_host_since(struct nlmsghdr *n)
+{
+	static const unsigned char address[16] = { 0x20, 1, 0xd, 0xb8, [15] = 7 };
+
+	addattr_l(n, ANSWER_MAX, TCA_MENCIUS_HOST_ADDRESS, address, sizeof(address));
+	put_u32(n, TCA_MENCIUS_HOST_MARKS, 4);
+	put_u32(n, TCA_MENCIUS_HOST_WAIT, 2500);
+	put_u64(n, TCA_MENCIUS_HOST_AHEAD, 1ULL << 32);
+	put_u32(n, TCA_MENCIUS_HOST_AGE, 60000);
+}
+
+/* A flow that has been settled for so many ms, or is not. */
+static inline void put_flow(struct nlmsghdr *n, __u32 settled)
 {
 	struct rtattr *nest = addattr_nest(n, ANSWER_MAX, TCA_MENCIUS_FLOW | NLA_F_NESTED);
 
 	put_u32(n, TCA_MENCIUS_FLOW_HOST, 0x1f);
-	put_u32(n, TCA_MENCIUS_FLOW_ESTABLISHED, established);
+	put_u32(n, TCA_MENCIUS_FLOW_SETTLED, settled);
 	put_u32(n, TCA_MENCIUS_FLOW_DELAY, 4000);
 	put_u32(n, TCA_MENCIUS_FLOW_WAIT, 20);
 	addattr_nest_end(n, nest);

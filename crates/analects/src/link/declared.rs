@@ -3,7 +3,7 @@
 
 use crate::cli::LinkArgs;
 use crate::{own, run, traces};
-use command::Refused;
+use command::{Refused, renamed};
 use link::{Capacity, Line, Link};
 use live::Frame;
 use measure::build::Direction;
@@ -162,7 +162,9 @@ fn discipline(args: &LinkArgs, document: &Document) -> Result<Choice> {
         let choice = text.parse::<Choice>();
         let judged =
             choice.and_then(|choice| own::simulator().discipline(&choice).map(|()| choice));
-        judged.map_err(|refusal| Refused::because(refusal.within(place), CHOICES))
+        let choice = judged.map_err(|refusal| Refused::because(refusal.within(place), CHOICES))?;
+        renamed(own::simulator().disciplines.renamed(&choice).1);
+        Ok(choice)
     };
     if let Some(named) = &args.discipline {
         return judged("--discipline", named);

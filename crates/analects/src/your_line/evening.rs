@@ -24,7 +24,7 @@ const CANDIDATES: [(&str, [&str; 2]); 3] = [
     ("cake", ["cake", "cake"]),
     (
         "mencius",
-        ["mencius", "mencius,target=5ms,hold=20ms,ingress=yes"],
+        ["mencius", "mencius,target=5ms,max_wait=20ms,ingress=yes"],
     ),
 ];
 

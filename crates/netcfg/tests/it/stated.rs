@@ -72,7 +72,7 @@ fn every_parameter_of_every_discipline_is_stated_on_both_sides() {
                     ("cake", "flowmode") => command.contains(" dual-"),
                     ("cake" | "mencius", "ingress") => command.contains("gress "),
                     ("cake", "overhead" | "mpu" | "atm") => command.contains(" raw "),
-                    ("mencius", "hosts" | "memory_limit" | "target" | "hold") => {
+                    ("mencius", "hosts" | "memory_limit" | "target" | "max_wait") => {
                         command.contains(&format!(" {} ", spec.name))
                     }
                     _ => command.contains(&format!(" {words} ")),

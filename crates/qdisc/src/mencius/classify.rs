@@ -1,7 +1,7 @@
 //! The flow and the host of a packet, and the class of the flow in the scheduler.
 
-use super::calm::GAP;
-use super::{Begun, Calm, Flow, Host, Mencius, Signals, Standing, Translation};
+use super::settling::GAP;
+use super::{Flow, Host, Mencius, Settling, Signals, SparseFlow, Standing, Translation};
 use crate::exact_flows::Found;
 use crate::{FlowId, Hosts, Packet};
 use units::{Duration, Instant};
@@ -77,7 +77,7 @@ impl<P> Mencius<P> {
     }
 
     /// A place for the flow with `hash` of `host`, if there is one. In a full set it is that of the flow which
-    /// has been inactive longest and has nothing waiting. An established flow keeps its place unless
+    /// has been inactive longest and has nothing waiting. A settled flow keeps its place unless
     /// it is silent, or its host has more than its part of all places and the newcomer is of another.
     fn place_for(&mut self, now: Instant, hash: u32, host: usize) -> Option<usize> {
         if let Some(flow) = self.flow_table.free_way(hash) {
@@ -86,10 +86,12 @@ impl<P> Mencius<P> {
         let (flows, hosts) = (&self.flows, &self.hosts);
         let part = self.flow_table.ways() / (self.host_table.active_count() + 1);
         let keeps = |flow: usize| {
-            let Flow { queue, calm, .. } = &flows[flow];
+            let Flow {
+                queue, settling, ..
+            } = &flows[flow];
             let of = flows[flow].host;
             let stays = || of == host || hosts[of].known as usize <= part;
-            !queue.is_empty() || calm.established(now) && !calm.is_silent(now) && stays()
+            !queue.is_empty() || settling.is_settled(now) && !settling.is_silent(now) && stays()
         };
         let flow = self.flow_table.inactive_longest(hash, keeps)?;
         self.forget(flow);
@@ -102,8 +104,8 @@ impl<P> Mencius<P> {
         turns.introduce(&mut self.flow_turns, flow);
         let state = &mut self.flows[flow];
         state.signals = Signals::new();
-        state.calm = Calm::new(now);
-        state.begun = Begun::default();
+        state.settling = Settling::new(now);
+        state.sparse = SparseFlow::default();
         state.host = host;
         state.term = *term;
         state.translation = Translation::default();
@@ -212,8 +214,8 @@ impl<P> Mencius<P> {
         let state = &mut self.flows[flow];
         let standing = match state.queue.is_empty() {
             true => Standing::Idle,
-            false if !guests && state.calm.established(now) => Standing::Established,
-            false => Standing::Stranger,
+            false if !guests && state.settling.is_settled(now) => Standing::Settled,
+            false => Standing::Other,
         };
         let before = std::mem::replace(&mut state.standing, standing);
         if before != standing {
@@ -227,13 +229,13 @@ impl<P> Mencius<P> {
         let host = &mut self.hosts[state.host];
         match before {
             Standing::Idle => {}
-            Standing::Stranger => left(&mut host.others, &mut self.others),
-            Standing::Established => left(&mut host.own, &mut self.own),
+            Standing::Other => left(&mut host.others, &mut self.others),
+            Standing::Settled => left(&mut host.settled, &mut self.settled),
         }
         match standing {
             Standing::Idle => {}
-            Standing::Stranger => joined(&mut host.others, &mut self.others),
-            Standing::Established => joined(&mut host.own, &mut self.own),
+            Standing::Other => joined(&mut host.others, &mut self.others),
+            Standing::Settled => joined(&mut host.settled, &mut self.settled),
         }
     }
 }

@@ -3,30 +3,30 @@
 //!
 //! Principles: hosts take turns, and within a host its flows do, those that just became active
 //! first (RFC 8290); a flow whose packets wait for too long is signalled by marks or drops
-//! (`aqm.rs`). A flow that has kept its own queue short for a second is *established* (`calm.rs`).
-//! Within their host's share established flows may always have half, and when others come they give
+//! (`aqm.rs`). A flow that has kept its own queue short for a second is *settled* (`settling.rs`).
+//! Within their host's share settled flows may always have half, and when others come they give
 //! way as slowly as their congestion control can follow (`hold.rs`). Nothing is asked of end hosts:
 //! no labels, and no look into packets beyond addresses and ports. Not for: core routers, where
 //! flows are too many to be told apart; a sender that fills its own queue, which is served as any
 //! other.
 //!
 //! Work for a packet is bounded: so many idle flows are forgotten, so many packets of flows that are
-//! no longer established are skipped, so many packets give way or are dropped, and turns are
+//! no longer settled are skipped, so many packets give way or are dropped, and turns are
 //! not searched (`turns.rs`). Decision 0015 has the rules' reasons and figures.
 
+mod allowance;
 mod aqm;
 mod by_size;
-mod calm;
-mod calm_hosts;
 mod classify;
-mod favour;
-mod firsts;
 mod hold;
 mod pace;
 pub mod params;
 mod room;
 mod serve;
+mod settled_hosts;
+mod settling;
 mod signals;
+mod sparse;
 mod store;
 #[cfg(test)]
 mod tests;
@@ -38,15 +38,15 @@ use crate::list::Nodes;
 use crate::pool::Fifo;
 use crate::shaper::{Framing, Pace as Rate, Shaper};
 use crate::{Backlog, Discipline, DropReason, Env, Observer, Packet, Qdisc};
+use allowance::Allowance;
 use by_size::BySize;
-use calm::Calm;
-use calm_hosts::CalmHosts;
-use favour::Favour;
-use firsts::{Begun, Came, Firsts};
 use hold::{Hold, Rules};
 use pace::Pace;
 use params::MenciusParams;
+use settled_hosts::SettledHosts;
+use settling::Settling;
 use signals::Signals;
+use sparse::{Came, Sparse, SparseFlow};
 use store::{Listed, Store};
 use translation::Translation;
 use turns::{Members, Turns};
@@ -57,10 +57,10 @@ use units::{Duration, Instant, Refusal};
 const FLOWS_OF_HOST: u32 = 8;
 /// Number of full packets that are a short queue on a slow link.
 const SHORT: u64 = 8;
-/// The turn of a flow goes to an established one of its host if its packet has waited for a part of
-/// `low`: one in so many.
+/// The turn of a flow goes to a settled one of its host if its packet has waited for a part of
+/// `min_wait`: one in so many.
 const STANDING: u64 = 4;
-/// Final number of bytes of a host's other flows per 256 of its established ones.
+/// Final number of bytes of a host's other flows per 256 of its settled ones.
 const EDGE: i64 = 160;
 /// Final share of other hosts: so many of 256 parts of their fair share.
 const BETWEEN: i64 = 192;
@@ -95,18 +95,18 @@ pub fn mencius<P: Send + 'static>() -> Discipline<P> {
 enum Standing {
     /// It has no packets queued.
     Idle,
-    /// It waits, and is not established.
-    Stranger,
+    /// It waits, and is not settled.
+    Other,
     /// It waits, and is.
-    Established,
+    Settled,
 }
 
 #[derive(Debug, Clone)]
 struct Flow {
     queue: Fifo,
     signals: Signals,
-    calm: Calm,
-    begun: Begun,
+    settling: Settling,
+    sparse: SparseFlow,
     host: usize,
     /// The term of that place in which it was its host.
     term: u32,
@@ -118,15 +118,15 @@ struct Flow {
 struct Host {
     turns: Turns,
     hold: Hold,
-    favour: Favour,
+    allowance: Allowance,
     /// Number of hosts that had its place before.
     term: u32,
     /// Flows of it that are known.
     known: u32,
-    /// Packets of its established flows.
+    /// Packets of its settled flows.
     listed: Listed,
-    /// Established flows that wait, and others.
-    own: u32,
+    /// Settled flows that wait, and others.
+    settled: u32,
     others: u32,
     backlog: Backlog,
     by_size: BySize,
@@ -139,7 +139,7 @@ pub struct Mencius<P> {
     /// Within hosts, and between them.
     within: Rules,
     between: Rules,
-    /// The longest waits of a packet: of other flows, and of established flows.
+    /// The longest waits of a packet: of other flows, and of settled flows.
     plain: Duration,
     patient: Duration,
     store: Store<P>,
@@ -150,18 +150,18 @@ pub struct Mencius<P> {
     hosts: Vec<Host>,
     flow_turns: Members,
     host_turns: Members,
-    firsts: Firsts,
+    sparse: Sparse,
     /// Of hosts.
     turns: Turns,
     flow_sizes: Nodes,
     host_sizes: Nodes,
     by_size: BySize,
     hold: Hold,
-    calm_hosts: CalmHosts,
+    settled_hosts: SettledHosts,
     /// Bytes that went before other hosts, less those that went by turns since.
     before_turns: u32,
-    /// Hosts with established flows that wait, and hosts with others.
-    own: u32,
+    /// Hosts with settled flows that wait, and hosts with others.
+    settled: u32,
     others: u32,
     pace: Pace,
     shaper: Shaper,
@@ -189,8 +189,8 @@ impl<P> Mencius<P> {
         let flow = Flow {
             queue: Fifo::default(),
             signals: Signals::new(),
-            calm: Calm::new(begun),
-            begun: Begun::default(),
+            settling: Settling::new(begun),
+            sparse: SparseFlow::default(),
             host: 0,
             term: 0,
             translation: Translation::default(),
@@ -208,15 +208,15 @@ impl<P> Mencius<P> {
             hosts: (0..hosts).map(|_| Host::new(begun, 0)).collect(),
             flow_turns: Members::new(flows),
             host_turns: Members::new(hosts),
-            firsts: Firsts::new(flows),
+            sparse: Sparse::new(flows),
             turns: Turns::new(),
             flow_sizes: Nodes::with_len(flows),
             host_sizes: Nodes::with_len(hosts),
             by_size: BySize::default(),
             hold: Hold::new(begun),
-            calm_hosts: CalmHosts::new(hosts),
+            settled_hosts: SettledHosts::new(hosts),
             before_turns: 0,
-            own: 0,
+            settled: 0,
             others: 0,
             pace: Pace::new(),
             shaper: params.shaper(),
@@ -245,7 +245,7 @@ impl<P> Mencius<P> {
         let state = &mut self.flows[flow];
         let (after, at) = (state.queue.backlog(), state.host);
         let left = before.packets.saturating_sub(after.packets);
-        self.firsts.left((flow, &mut state.begun), left);
+        self.sparse.left((flow, &mut state.sparse), left);
         let host = &mut self.hosts[at];
         let host_before = host.backlog;
         host.backlog.packets = host_before.packets + after.packets - before.packets;
@@ -264,11 +264,11 @@ impl Host {
         Host {
             turns: Turns::new(),
             hold: Hold::new(now),
-            favour: Favour::new(now),
+            allowance: Allowance::new(now),
             term,
             known: 0,
             listed: Listed::default(),
-            own: 0,
+            settled: 0,
             others: 0,
             backlog: Backlog::default(),
             by_size: BySize::default(),
@@ -279,20 +279,20 @@ impl Host {
 impl MenciusParams {
     /// The rules within hosts and between them, if sending a full packet takes `full` on the link.
     fn rules(&self, full: Duration) -> [Rules; 2] {
-        let low = self.low.max(full * SHORT);
+        let min_wait = self.min_wait.max(full * SHORT);
         let within = Rules {
-            low,
-            stands: low / STANDING,
-            high: self.hold.max(self.low) + low.saturating_sub(self.low),
+            min_wait,
+            stands: min_wait / STANDING,
+            max_wait: self.max_wait.max(self.min_wait) + min_wait.saturating_sub(self.min_wait),
             rise: self.rise,
-            part: i64::from(self.part),
+            settled_share: i64::from(self.settled_share),
             doubling: self.doubling,
             of_fair: 256,
             edge: EDGE,
         };
         let between = Rules {
-            stands: low,
-            part: 0,
+            stands: min_wait,
+            settled_share: 0,
             of_fair: BETWEEN,
             edge: i64::MAX,
             ..within
@@ -315,16 +315,16 @@ impl MenciusParams {
         shaper
     }
 
-    /// The waits above which other flows and established flows are signalled. Behind the bottleneck `low` is no
-    /// reason to wait longer: downloads are established there, too, since nothing of them waits.
+    /// The waits above which other flows and settled flows are signalled. Behind the bottleneck `min_wait` is no
+    /// reason to wait longer: downloads are settled there, too, since nothing of them waits.
     fn targets(&self, full: Duration) -> [Duration; 2] {
         let plain = self.target.max(full * STANDS);
-        let low = if self.ingress {
+        let least = if self.ingress {
             Duration::ZERO
         } else {
-            self.low
+            self.min_wait
         };
-        [plain, plain.max(low).max(full * SHORT)]
+        [plain, plain.max(least).max(full * SHORT)]
     }
 }
 
@@ -342,8 +342,8 @@ impl<P: Send> Qdisc<P> for Mencius<P> {
         let may = self.may_owe(at);
         let state = &mut self.flows[flow];
         let host = &mut self.hosts[at];
-        let pause = state.calm.arrived(now);
-        let established = !self.flow_table.are_guests(flow) && state.calm.established(now);
+        let pause = state.settling.arrived(now);
+        let settled = !self.flow_table.are_guests(flow) && state.settling.is_settled(now);
         let before = state.queue.backlog();
         let came = Came {
             pause,
@@ -351,10 +351,10 @@ impl<P: Send> Qdisc<P> for Mencius<P> {
             before: before.packets,
             may,
         };
-        self.firsts.came((flow, &mut state.begun), came);
-        let list = established.then_some(&mut host.listed);
-        if established {
-            self.calm_hosts.join(at);
+        self.sparse.came((flow, &mut state.sparse), came);
+        let list = settled.then_some(&mut host.listed);
+        if settled {
+            self.settled_hosts.join(at);
         }
         let queue = (flow, &mut state.queue);
         self.store.push(now, queue, list, packet);

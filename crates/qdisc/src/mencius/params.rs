@@ -31,18 +31,18 @@ units::params! {
         interval: Duration = "100ms", range "1us".."100s", source "RFC 8289, 4.2";
         /// Mark instead of dropping if the packet allows it.
         ecn: bool = "yes", source "RFC 8290, 5.2.6";
-        /// Time that a packet of an established flow waits before other flows are held back for it.
-        low: Duration = "20ms", range "1ms".."1s", source "decision 0015";
-        /// Longest time that such a packet waits while other flows are held back. At least `low`.
-        hold: Duration = "80ms", range "1ms".."1s", source "decision 0015";
-        /// Time in which the permitted wait rises from `low` to `hold`.
+        /// Time that a packet of a settled flow waits before other flows are held back for it.
+        min_wait: Duration = "20ms", range "1ms".."1s", source "decision 0015", formerly "low";
+        /// Longest time that such a packet waits while other flows are held back. At least `min_wait`.
+        max_wait: Duration = "80ms", range "1ms".."1s", source "decision 0015", formerly "hold";
+        /// Time in which the permitted wait rises from `min_wait` to `max_wait`.
         rise: Duration = "400ms", range "1ms".."10s", source "decision 0015";
-        /// Time in which the smallest share of other flows, compared with established ones,
+        /// Time in which the smallest share of other flows, compared with settled ones,
         /// doubles.
         doubling: Duration = "3s", range "10ms".."1min", source "decision 0015";
-        /// Share of what their host sends, in parts of 256, that established flows may take
+        /// Share of what their host sends, in parts of 256, that settled flows may take
         /// whenever they wait.
-        part: u32 = "128", range "0".."256", source "decision 0015";
+        settled_share: u32 = "128", range "0".."256", source "decision 0015", formerly "part";
         /// The rate at which packets leave, or unlimited: packets then leave whenever the link
         /// takes them.
         bandwidth: Bandwidth = "unlimited", source "tc-cake(8)";
@@ -52,7 +52,7 @@ units::params! {
         mpu: u32 = "0", range "0".."256", source "tc-cake(8)";
         /// Framing of that link: noatm, atm (cells of 48 bytes in 53) or ptm (64 bytes in 65).
         framing: Atm = "noatm", source "tc-cake(8)";
-        /// For shaping behind the bottleneck, where downloads are established, too: signal established
+        /// For shaping behind the bottleneck, where downloads are settled, too: signal settled
         /// flows above `target`, and count packets that the AQM drops against the bandwidth.
         ingress: bool = "no", source "tc-cake(8): egress; decision 0015";
     }

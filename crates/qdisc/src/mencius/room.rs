@@ -65,7 +65,7 @@ impl<P> Mencius<P> {
         let Some(packet) = self.store.pop(&mut state.queue, list) else {
             return false;
         };
-        state.calm.dropped(now);
+        state.settling.dropped(now);
         observer.dropped(now, packet, reason);
         self.resize(flow, before);
         self.judge(now, flow);

@@ -1,4 +1,4 @@
-//! Packets in the queues of flows; those of established flows also in the order of their arrival, by
+//! Packets in the queues of flows; those of settled flows also in the order of their arrival, by
 //! host, so that the one that has waited longest need not be searched.
 
 use crate::list::{List, Nodes};
@@ -14,7 +14,7 @@ struct Place {
     listed: bool,
 }
 
-/// Packets of the established flows of a host, in the order of their arrival.
+/// Packets of the settled flows of a host, in the order of their arrival.
 #[derive(Debug, Default)]
 pub(super) struct Listed(List);
 
@@ -43,7 +43,7 @@ impl<P> Store<P> {
         self.backlog
     }
 
-    /// Appends a packet to the `queue` of `flow`, which is established if there is a `list`.
+    /// Appends a packet to the `queue` of `flow`, which is settled if there is a `list`.
     // In place: calls and copies are some percent of the cost of a packet.
     #[inline]
     pub(super) fn push(
@@ -94,7 +94,7 @@ impl<P> Store<P> {
         Some((index, place.flow as usize))
     }
 
-    /// The packet's flow is not established any more; `list` is that of its host.
+    /// The packet's flow is not settled any more; `list` is that of its host.
     pub(super) fn unlist(&mut self, index: u32, list: &mut Listed) {
         if std::mem::take(&mut self.places[index as usize].listed) {
             self.in_host.remove(&mut list.0, index);

@@ -193,7 +193,7 @@ fn more_than_the_part_is_given_up_gradually() {
     assert!((860..=940).contains(&sent), "{sent} of 1000");
 }
 
-/// A constant flood that behaved before: when others' share has grown it waits above the high mark, and
+/// A constant flood that behaved before: when others' share has grown it waits above the maximum, and
 /// after three seconds of that it is a stranger, with a thirteenth of the link.
 #[test]
 fn who_never_gives_way_loses_it() {
@@ -318,12 +318,12 @@ fn a_trickle_of_flows_makes_nobody_a_guest() {
         table.lookup(packet(flow, host, 0).hash)
     };
     let call = known(&link, CALL, 1).unwrap();
-    assert!(link.queue.flows[call].calm.established(ms(link.now)));
+    assert!(link.queue.flows[call].settling.is_settled(ms(link.now)));
     link.put(1, 2, 1);
     assert!(known(&link, 1, 2).is_some());
 }
 
-/// What a computer does to get more than its half: established flows by small packets now and then, a
+/// What a computer does to get more than its half: settled flows by small packets now and then, a
 /// flood that moves on from one to the next, and flows that begin so that a hold goes on.
 #[derive(Debug)]
 struct Adversary {
@@ -401,7 +401,7 @@ fn no_adversary_gets_more_than_its_turns_and_its_favour() {
 }
 
 /// A call is held for a second, and then it is alone with a queue of 60 ms. The link may have become
-/// slower, so it has three seconds; then the AQM drops from it, and it is no longer established.
+/// slower, so it has three seconds; then the AQM drops from it, and it is no longer settled.
 /// Of 8000 ms those that a flood has which says that it is `ecn`, those of an honest flood of `host`, and the
 /// longest wait of a call beside both.
 fn beside_flood(ecn: Ecn, host: u32) -> [u64; 3] {
@@ -451,5 +451,5 @@ fn nobody_is_excused_when_the_others_have_gone() {
     assert!(link.longest(CALL, 10_500, 11_000) < 40);
     let queue = &link.queue;
     let flow = queue.flow_table.lookup(packet(CALL, 1, 0).hash).unwrap();
-    assert!(!queue.flows[flow].calm.established(ms(link.now)));
+    assert!(!queue.flows[flow].settling.is_settled(ms(link.now)));
 }

@@ -1,7 +1,9 @@
 //! The counters of set-ups as Prometheus reads them, for node_exporter's folder of text files.
 
+use super::computers;
 use crate::prometheus::{Family, counter, gauge, written};
-use netcfg::{Level, Queue, Status};
+use netcfg::{Computer, Level, Queue, Status};
+use std::cmp::Reverse;
 
 /// Before each name.
 const PREFIX: &str = "analects_tc";
@@ -67,6 +69,49 @@ const OF_QUEUES: [Counted<Queue>; 6] = [
     }),
 ];
 
+/// Of the computers of a queue only those that sent most, so that a database is not filled by addresses
+/// that come and go.
+const MOST_HOSTS: usize = 32;
+
+/// What there is of each computer. It begins anew when the computer was silent for 20 s.
+const OF_HOSTS: [Counted<Computer>; 6] = [
+    (
+        counter("host_packets_total", "Packets of a computer that left."),
+        |host| Some(host.packets.into()),
+    ),
+    (counter("host_bytes_total", "Their bytes."), |host| {
+        Some(host.bytes)
+    }),
+    (
+        counter(
+            "host_ahead_bytes_total",
+            "Of these, bytes of settled flows that went ahead of others.",
+        ),
+        |host| Some(host.ahead_bytes),
+    ),
+    (
+        counter(
+            "host_dropped_packets_total",
+            "Packets of a computer that were dropped.",
+        ),
+        |host| Some(host.drops.into()),
+    ),
+    (
+        counter(
+            "host_marked_packets_total",
+            "Packets of a computer that were marked.",
+        ),
+        |host| Some(host.marks.into()),
+    ),
+    (
+        gauge(
+            "host_wait_microseconds",
+            "About one in twenty of its packets waited longer.",
+        ),
+        |host| Some(host.wait_us.into()),
+    ),
+];
+
 /// What there is of each of two levels.
 const OF_LEVELS: [Counted<Level>; 3] = [
     (
@@ -105,6 +150,28 @@ pub fn prometheus(all: &[Status]) -> String {
     families(&OF_SETUPS, &setups.collect::<Vec<_>>())
         + &families(&OF_QUEUES, &queues.collect::<Vec<_>>())
         + &families(&OF_LEVELS, &levels.collect::<Vec<_>>())
+        + &of_hosts(all)
+}
+
+/// The computers that sent most through each queue, by their addresses.
+fn of_hosts(all: &[Status]) -> String {
+    let queues = all
+        .iter()
+        .flat_map(|status| status.queues.iter().map(move |queue| (status, queue)));
+    let hosts = queues.flat_map(|(status, queue)| {
+        let known = queue.computers.iter().flatten();
+        let mut known: Vec<&Computer> = known.filter(|host| host.address.is_some()).collect();
+        known.sort_by_key(|host| (Reverse(host.bytes), host.class));
+        known.truncate(MOST_HOSTS);
+        let named = known.into_iter().map(|host| (computers::name(host), host));
+        named.map(move |(name, host)| (labels_of(status, queue), name, host))
+    });
+    let hosts: Vec<_> = hosts.collect();
+    let labelled = hosts.iter().map(|(of, name, host)| {
+        let [setup, device, _, handle] = *of;
+        ([setup, device, handle, ("host", name.as_str())], *host)
+    });
+    families(&OF_HOSTS, &labelled.collect::<Vec<_>>())
 }
 
 /// A queue's labels: the device of the set-up, its own, its kind and its handle.
@@ -128,11 +195,12 @@ fn families<T, const N: usize>(counted: &[Counted<T>], all: &[Labelled<'_, T, N>
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
     use netcfg::{Discipline, Rates, Settings};
 
-    fn queue(device: &str, kind: &str, packets: Option<u64>) -> Queue {
+    /// A queue that has counted.
+    pub fn queue(device: &str, kind: &str, packets: Option<u64>) -> Queue {
         Queue {
             device: device.parse().unwrap(),
             kind: kind.to_owned(),
@@ -143,8 +211,54 @@ mod tests {
             overlimits: None,
             backlog: Some(0),
             qlen: Some(0),
+            computers: None,
             details: serde_json::Map::new(),
         }
+    }
+
+    #[test]
+    fn each_computer_has_its_lines_and_only_those_that_sent_most_do() {
+        let host = |number: u8| Computer {
+            class: number.into(),
+            address: Some([192, 168, 1, number].into()),
+            bytes: 1000 * u64::from(number),
+            ahead_bytes: 10,
+            drops: 3,
+            wait_us: 2500,
+            ..Computer::default()
+        };
+        let unnamed = Computer {
+            address: None,
+            bytes: 1 << 40,
+            ..host(0)
+        };
+        let hosts = (1..=40).map(host).chain([unnamed]);
+        let status = Status {
+            device: "wan0".parse().unwrap(),
+            settings: None,
+            followed: None,
+            complete: true,
+            restored: 0,
+            differences: Vec::new(),
+            queues: vec![Queue {
+                computers: Some(hosts.collect()),
+                ..queue("wan0", "mencius", None)
+            }],
+            levels: Vec::new(),
+        };
+        let text = prometheus(&[status]);
+        let of = "{setup=\"wan0\",device=\"wan0\",handle=\"a1:\",host=\"192.168.1.40\"}";
+        for line in [
+            format!("analects_tc_host_bytes_total{of} 40000"),
+            format!("analects_tc_host_ahead_bytes_total{of} 10"),
+            format!("analects_tc_host_dropped_packets_total{of} 3"),
+            format!("analects_tc_host_wait_microseconds{of} 2500"),
+            "# TYPE analects_tc_host_wait_microseconds gauge".to_owned(),
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line}: {text}");
+        }
+        assert_eq!(text.matches("host_bytes_total{").count(), MOST_HOSTS);
+        assert!(!text.contains("192.168.1.8\""), "{text}");
     }
 
     #[test]

@@ -1,11 +1,12 @@
-//! `analects tc show --watch`: what each flow of a queue has had in the last second.
+//! `analects tc show --watch`: what each computer and each flow of a queue has had in the last second.
 
+use super::computers;
 use comfy_table::Cell;
 use command::Refused;
 use command::cells::back;
 use command::cells::{empty, right};
 use command::print;
-use netcfg::{Device, Flow, Host, Queue, Status};
+use netcfg::{Classes, Device, Flow, Host, Queue, Status};
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, stdout};
 use std::time::{Duration, Instant};
@@ -14,7 +15,9 @@ use std::time::{Duration, Instant};
 const EVERY: Duration = Duration::from_secs(1);
 /// More flows are counted, not shown.
 const MOST: usize = 15;
-/// A flow with a packet that has waited longer fills its queue: mencius' default `low`.
+/// Of cake, which counts by tin.
+pub const NOT_TOLD: &str = "  its computers and flows are not told: cake counts by tin\n";
+/// A flow with a packet that has waited longer fills its queue: mencius' default `min_wait`.
 const FULL: Duration = Duration::from_millis(20);
 
 /// The queues and flows of set-ups at a moment.
@@ -32,14 +35,16 @@ impl Look {
         let differences = all.iter().flat_map(|status| &status.differences);
         let differences = differences.map(|text| scenario::printable(text, 200));
         let differences = differences.collect();
-        let mut of_device: BTreeMap<Device, Vec<Flow>> = BTreeMap::new();
+        let mut of_device: BTreeMap<Device, Classes> = BTreeMap::new();
         let mut queues = Vec::new();
-        for queue in all.into_iter().flat_map(|status| status.queues) {
+        for mut queue in all.into_iter().flat_map(|status| status.queues) {
             if !of_device.contains_key(&queue.device) {
-                of_device.insert(queue.device.clone(), netcfg::flows(&queue.device)?);
+                of_device.insert(queue.device.clone(), netcfg::classes(&queue.device)?);
             }
             let handle = u16::from_str_radix(queue.handle.trim_end_matches(':'), 16);
-            let flows = of_device[&queue.device].iter();
+            let classes = &of_device[&queue.device];
+            queue.computers = Some(computers::of_queue(&queue, classes));
+            let flows = classes.flows.iter();
             let flows = flows
                 .filter(|flow| Ok(flow.qdisc) == handle)
                 .copied()
@@ -111,7 +116,12 @@ fn shown(before: &Look, now: &Look) -> String {
                 .map_or("-".to_owned(), |packets| packets.to_string()),
         );
         match queue.kind.as_str() {
-            "mencius" => text += &table(former_flows, flows, seconds),
+            "mencius" => {
+                let of = |queue: &Queue| queue.computers.clone().unwrap_or_default();
+                text += &computers::between(&of(former), &of(queue), seconds);
+                text += &table(former_flows, flows, seconds);
+            }
+            "cake" => text += NOT_TOLD,
             _ => text += "  its flows are not told: only mencius counts what each has had\n",
         }
     }
@@ -143,7 +153,7 @@ fn table(before: &[Flow], now: &[Flow], seconds: f64) -> String {
     let mut rows = empty();
     let headings = ["Mbit/s", "share %", "waits ms", "dropped", "marked"];
     let first = [Cell::new("flow"), Cell::new("computer")];
-    let last = [Cell::new("established")];
+    let last = [Cell::new("settled")];
     rows.set_header(first.into_iter().chain(headings.map(right)).chain(last));
     for of in moved.iter().take(MOST) {
         rows.add_row([
@@ -157,7 +167,7 @@ fn table(before: &[Flow], now: &[Flow], seconds: f64) -> String {
             right(&format!("{:.1}", of.flow.delay.as_secs_f64() * 1e3)),
             right(&of.drops.to_string()),
             right(&of.marks.to_string()),
-            Cell::new(established(&of.flow)),
+            Cell::new(settled_for(&of.flow)),
         ]);
     }
     let more = match moved.len().saturating_sub(MOST) {
@@ -167,8 +177,8 @@ fn table(before: &[Flow], now: &[Flow], seconds: f64) -> String {
     format!("{rows}\n{more}  {}\n", answer(&moved, seconds))
 }
 
-fn established(flow: &Flow) -> String {
-    flow.established
+fn settled_for(flow: &Flow) -> String {
+    flow.settled
         .map_or(String::new(), |time| format!("for {} s", time.as_secs()))
 }
 
@@ -188,7 +198,7 @@ fn since(before: &[Flow], flow: &Flow) -> Moved {
 /// Whether a call is protected, and from what.
 fn answer(moved: &[Moved], seconds: f64) -> String {
     let (calls, others): (Vec<&Moved>, Vec<&Moved>) =
-        moved.iter().partition(|of| of.flow.established.is_some());
+        moved.iter().partition(|of| of.flow.settled.is_some());
     let full = others
         .iter()
         .filter(|of| of.flow.delay >= FULL || of.flow.wait >= FULL);
@@ -218,13 +228,13 @@ fn answer(moved: &[Moved], seconds: f64) -> String {
 mod tests {
     use super::*;
 
-    fn flow(class: u16, bytes: u64, established: Option<u64>, delay_ms: u64) -> Flow {
+    fn flow(class: u16, bytes: u64, settled: Option<u64>, delay_ms: u64) -> Flow {
         Flow {
             class,
             host: 0x159,
             bytes,
             packets: (bytes / 1000) as u32,
-            established: established.map(Duration::from_secs),
+            settled: settled.map(Duration::from_secs),
             delay: Duration::from_millis(delay_ms),
             ..Flow::default()
         }

@@ -1,10 +1,10 @@
 //! `analects tc show`: set-ups, how they stand and what they counted.
 
-use super::{Result, counters, devices, flows};
+use super::{Result, computers, counters, devices, flows};
 use crate::cli::{ShowFormat, TcShow};
 use crate::on_host::host;
 use command::{Refused, print};
-use netcfg::{Device, Direction, Host, Settings, Store};
+use netcfg::{Device, Direction, Host, Settings, Status, Store};
 
 /// Shows the set-ups that are asked for.
 pub fn show(args: &TcShow) -> Result<()> {
@@ -12,7 +12,8 @@ pub fn show(args: &TcShow) -> Result<()> {
     if args.watch {
         return flows::watch(&mut host, &mut |host| statuses(args, host));
     }
-    let all = statuses(args, &mut host)?;
+    let mut all = statuses(args, &mut host)?;
+    add_computers(&mut all)?;
     if args.format == ShowFormat::Json {
         let text = serde_json::to_string_pretty(&all);
         let text = text.map_err(|error| Refused::failed(&error.to_string(), "report this"))?;
@@ -25,8 +26,18 @@ pub fn show(args: &TcShow) -> Result<()> {
     print(&texts.join("\n"))
 }
 
+/// Adds what each computer has had to the queues that count that.
+fn add_computers(all: &mut [Status]) -> Result<()> {
+    let queues = all.iter_mut().flat_map(|status| &mut status.queues);
+    for queue in queues.filter(|queue| queue.kind == "mencius") {
+        let classes = netcfg::classes(&queue.device)?;
+        queue.computers = Some(computers::of_queue(queue, &classes));
+    }
+    Ok(())
+}
+
 /// The state of the set-ups that are asked for.
-fn statuses(args: &TcShow, host: &mut Host) -> Result<Vec<netcfg::Status>> {
+fn statuses(args: &TcShow, host: &mut Host) -> Result<Vec<Status>> {
     let store = Store::look(&args.state);
     let mut all = Vec::new();
     for device in devices(args.dev.as_deref(), &store, host)? {
@@ -39,7 +50,7 @@ fn statuses(args: &TcShow, host: &mut Host) -> Result<Vec<netcfg::Status>> {
 }
 
 /// A status as text.
-fn described(status: &netcfg::Status) -> String {
+fn described(status: &Status) -> String {
     let mut text = match &status.settings {
         Some(settings) => applied(&status.device, settings),
         None => format!(
@@ -67,6 +78,7 @@ fn described(status: &netcfg::Status) -> String {
     }
     for queue in &status.queues {
         text += &counted(queue);
+        text += &by_computer(queue);
     }
     for level in &status.levels {
         text += &format!(
@@ -125,6 +137,15 @@ fn changed(rates: netcfg::Rates) -> String {
 /// A counter; one that tc does not print is a dash.
 fn number(number: Option<u64>) -> String {
     number.map_or("-".to_owned(), |number| number.to_string())
+}
+
+/// What each of its computers has had, if it counts that.
+fn by_computer(queue: &netcfg::Queue) -> String {
+    match (&queue.computers, queue.kind.as_str()) {
+        (Some(all), _) => computers::since_known(all),
+        (None, "cake") => flows::NOT_TOLD.to_owned(),
+        (None, _) => String::new(),
+    }
 }
 
 /// The counters of a queue.

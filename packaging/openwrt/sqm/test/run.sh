@@ -43,7 +43,7 @@ start() {
     start confucius download UPLINK=0 DOWNLINK=50000 ILIMIT=2000 IQDISC_OPTS="targets 10/90"
     start mencius both UPLINK=20000 DOWNLINK=100000
     start mencius options UPLINK=5000 DOWNLINK=0 ELIMIT=300 EECN=NOECN LINKLAYER=ethernet OVERHEAD=44 \
-        EQDISC_OPTS="low 30ms"
+        EQDISC_OPTS="min_wait 30ms"
     start mencius target UPLINK=0 DOWNLINK=50000 IQDISC_OPTS="target 8ms"
     start floq both UPLINK=20000 DOWNLINK=100000
     start floq options UPLINK=5000 DOWNLINK=0 ELIMIT=300 EECN=NOECN LINKLAYER=ethernet OVERHEAD=44 \

@@ -39,7 +39,7 @@ proptest! {
     fn nobody_waits_for_what_others_have_earned(numbers: [u8; 16]) {
         let attack = Attack::of(numbers);
         let bound = bound(&attack);
-        // Only an established flow is sure of its turn for longer than low.
+        // Only a settled flow is sure of its turn for longer than `min_wait`.
         prop_assume!(bound < SECOND / 50 || sparse(&attack) < SECOND / 5);
         let outcome = attacked(&attack);
         let waits = &outcome.got[SPARSE as usize].waits;
@@ -50,9 +50,9 @@ proptest! {
 }
 
 /// Bursts of flows that were kept alive, of one computer and of twenty in turn, while flows begin: a packet
-/// waited for hundreds of milliseconds when established packets of all hosts stood in one queue.
+/// waited for hundreds of milliseconds when settled packets of all hosts stood in one queue.
 #[test]
-fn bursts_of_established_flows() {
+fn bursts_of_settled_flows() {
     for numbers in [
         [0, 0, 0, 0, 0, 2, 1, 0, 1, 0, 0, 0, 0, 1, 0, 0],
         [0, 0, 0, 0, 4, 1, 1, 0, 4, 0, 3, 0, 0, 1, 0, 0],

@@ -13,7 +13,7 @@ const SECOND: u64 = 1000 * MS;
 /// Packets of a download that wait, always; but those of all fill at most half of the buffer. What is dropped is
 /// sent again at once, so that more than there is room for would be dropped and sent all the time.
 const WINDOW: u64 = 40;
-/// From when on what comes is counted: every flow that can be established is by then.
+/// From when on what comes is counted: every flow that can be settled is by then.
 pub const COUNTED: u64 = 3 * SECOND;
 /// When the attack begins.
 const ATTACKED: u64 = SECOND;
@@ -319,7 +319,7 @@ impl<'a> Line<'a> {
             }
             Kind::Sparse(least) => {
                 self.enqueue(now, of_host, 1400);
-                // Less than 250 ms apart, if it can be: so it is established.
+                // Less than 250 ms apart, if it can be: so it is settled.
                 now + least + self.random.below((240 * MS).saturating_sub(least).max(MS))
             }
             Kind::Constant { len, every } => {

@@ -17,7 +17,7 @@ const MS: f64 = 5.0;
 const SEEDS: u64 = 10;
 /// From when a run is counted, and when it ends.
 const RUN: [u64; 2] = [COUNTED, 6 * SECOND];
-/// The same once every host has spent its favour, which is at most two seconds of its share.
+/// The same once every host has spent its allowance, which is at most two seconds of its share.
 const SPENT: [u64; 2] = [20 * SECOND, 30 * SECOND];
 
 const CAKE: &str = "cake,flowmode=dual-dsthost";
@@ -123,7 +123,7 @@ fn told(attack: &Attack, judged: &str) -> Vec<(Score, f64, f64)> {
     worse.collect()
 }
 
-/// Whether it is worse when no host has favour left.
+/// Whether it is worse when no host has allowance left.
 fn lasts(score: Score, attack: &Attack, judged: &str) -> bool {
     let [ours, other] = both(attack, judged, 0, SPENT);
     score.margin(score.of(&ours), score.of(&other)) < 0.0

@@ -27,7 +27,7 @@ const DID: [&str; 7] = [
     "hosts forgotten",
     "guests of flows",
     "guests of hosts",
-    "hosts without favour at the end",
+    "hosts without allowance at the end",
 ];
 const LINES: [&str; 7] = [
     "tx",
@@ -72,8 +72,8 @@ fn rust_and_c_decide_alike() {
     println!("{seen:?}");
     let counts = DID.iter().zip(seen.did).chain(LINES.iter().zip(seen.lines));
     for (kind, count) in counts.chain([(&"drops at most", seen.bounded)]) {
-        // Only traces of imitators end without favour.
-        let least = if kind.contains("favour") { 1 } else { 50 };
+        // Only traces of imitators end without allowance.
+        let least = if kind.contains("allowance") { 1 } else { 50 };
         assert!(count > least, "{kind}: {count}");
     }
 }
@@ -103,7 +103,7 @@ fn no_call_takes_more_than_20000_instructions() {
         "stale-between",
         "late",
         "large",
-        "strangers",
+        "others",
         "anything",
     ];
     super::harness::assert_no_call_is_long("steps_mencius", &hostile, 500..20_000);

@@ -324,7 +324,7 @@ impl Recorder {
     }
 
     /// Flows of a host that behave like calls carry a flood in turns, while others begin now and then, so
-    /// that a hold goes on until the host's favour is spent.
+    /// that a hold goes on until the host's allowance is spent.
     fn imitate(&mut self, steps: u64) {
         let calls = self.senders.len() - 1 - BORN;
         let keep = 50 + self.random.below(150);
@@ -350,7 +350,7 @@ impl Recorder {
         }
     }
 
-    /// Calls that are established, and others that come and go. All happens at whole ms, so that
+    /// Calls that are settled, and others that come and go. All happens at whole ms, so that
     /// spans are often exactly those in the rules.
     fn episodes(&mut self, steps: usize) {
         let flows = self.senders.len();

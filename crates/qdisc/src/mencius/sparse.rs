@@ -1,11 +1,11 @@
 //! Packets that go first: the first ones of a flow, and those of a sparse flow.
 //!
 //! A connection cannot begin without a name look-up and a handshake, and they are small. So the
-//! first kilobyte of a flow that was silent goes before everything else, even before established
+//! first kilobyte of a flow that was silent goes before everything else, even before settled
 //! flows in a hold; and so do later packets of a flow that sends little, such as a game. Of either
 //! kind no more than a part of all bytes goes first, so that nothing is gained by having many flows.
 
-use super::calm::GAP;
+use super::settling::GAP;
 use crate::list::{List, NIL, Nodes};
 use units::Duration;
 
@@ -25,7 +25,7 @@ const KINDS: usize = 2;
 
 /// The packets of a flow that go first.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Begun {
+pub(super) struct SparseFlow {
     /// Bytes that arrived since the flow was silent.
     bytes: u32,
     /// Bytes of later packets that went first, less those that time has paid for.
@@ -38,7 +38,7 @@ pub(super) struct Begun {
 
 /// The flows whose packets go first.
 #[derive(Debug)]
-pub(super) struct Firsts {
+pub(super) struct Sparse {
     lists: [List; KINDS],
     nodes: Nodes,
     credits: [i64; KINDS],
@@ -56,14 +56,14 @@ pub(super) struct Came {
     pub(super) may: bool,
 }
 
-impl Begun {
+impl SparseFlow {
     /// The kind of an arriving packet, if it is small enough to go first.
     fn kind_of(&mut self, came: Came) -> Option<usize> {
         if came.pause > GAP {
-            *self = Begun {
+            *self = SparseFlow {
                 waiting: self.waiting,
                 kind: self.kind,
-                ..Begun::default()
+                ..SparseFlow::default()
             };
         }
         self.bytes = self.bytes.saturating_add(came.len);
@@ -80,10 +80,10 @@ impl Begun {
     }
 }
 
-impl Firsts {
+impl Sparse {
     /// Of `flows` none.
     pub(super) fn new(flows: usize) -> Self {
-        Firsts {
+        Sparse {
             lists: [List::default(); KINDS],
             nodes: Nodes::with_len(flows),
             credits: [SAVED; KINDS],
@@ -92,30 +92,30 @@ impl Firsts {
 
     /// Accounts for an arriving packet of `flow`.
     #[inline]
-    pub(super) fn came(&mut self, (flow, begun): (usize, &mut Begun), came: Came) {
-        let Some(kind) = begun.kind_of(came) else {
+    pub(super) fn came(&mut self, (number, flow): (usize, &mut SparseFlow), came: Came) {
+        let Some(kind) = flow.kind_of(came) else {
             return;
         };
         // Behind others it does not: the queue of a flow keeps its order.
-        if !came.may || came.before != begun.waiting {
+        if !came.may || came.before != flow.waiting {
             return;
         }
-        if begun.waiting == 0 {
-            begun.kind = kind;
-            self.nodes.push_back(&mut self.lists[kind], flow as u32);
+        if flow.waiting == 0 {
+            flow.kind = kind;
+            self.nodes.push_back(&mut self.lists[kind], number as u32);
         }
-        begun.waiting += 1;
+        flow.waiting += 1;
     }
 
     /// `packets` left the head of the queue of `flow`.
     #[inline]
-    pub(super) fn left(&mut self, (flow, begun): (usize, &mut Begun), packets: u32) {
-        if begun.waiting == 0 {
+    pub(super) fn left(&mut self, (number, flow): (usize, &mut SparseFlow), packets: u32) {
+        if flow.waiting == 0 {
             return;
         }
-        begun.waiting = begun.waiting.saturating_sub(packets);
-        if begun.waiting == 0 {
-            self.nodes.remove(&mut self.lists[begun.kind], flow as u32);
+        flow.waiting = flow.waiting.saturating_sub(packets);
+        if flow.waiting == 0 {
+            self.nodes.remove(&mut self.lists[flow.kind], number as u32);
         }
     }
 
@@ -152,40 +152,40 @@ mod tests {
 
     #[test]
     fn the_first_kilobyte_of_a_flow_that_was_silent() {
-        let (mut firsts, mut begun) = (Firsts::new(2), Begun::default());
+        let (mut sparse, mut flow) = (Sparse::new(2), SparseFlow::default());
         for before in 0..3 {
-            firsts.came((0, &mut begun), came(0, 500, before));
+            sparse.came((0, &mut flow), came(0, 500, before));
         }
-        assert_eq!((begun.waiting, firsts.next()), (3, Some((0, 0))));
+        assert_eq!((flow.waiting, sparse.next()), (3, Some((0, 0))));
         for before in 3..8 {
-            firsts.came((0, &mut begun), came(0, 500, before));
+            sparse.came((0, &mut flow), came(0, 500, before));
         }
         assert_eq!(
-            begun.waiting, 6,
+            flow.waiting, 6,
             "two of the first, and 2 kB as of a sparse flow"
         );
-        firsts.left((0, &mut begun), 5);
-        assert_eq!(firsts.next(), Some((0, 0)));
-        firsts.left((0, &mut begun), 1);
-        assert_eq!(firsts.next(), None, "the seventh is none");
+        sparse.left((0, &mut flow), 5);
+        assert_eq!(sparse.next(), Some((0, 0)));
+        sparse.left((0, &mut flow), 1);
+        assert_eq!(sparse.next(), None, "the seventh is none");
         // Silence begins it again, but not behind a packet that still waits.
-        firsts.came((0, &mut begun), came(300, 100, 1));
-        assert_eq!(firsts.next(), None);
-        firsts.came((0, &mut begun), came(300, 100, 0));
-        assert_eq!(firsts.next(), Some((0, 0)));
-        firsts.left((0, &mut begun), 3);
-        assert_eq!(firsts.next(), None);
+        sparse.came((0, &mut flow), came(300, 100, 1));
+        assert_eq!(sparse.next(), None);
+        sparse.came((0, &mut flow), came(300, 100, 0));
+        assert_eq!(sparse.next(), Some((0, 0)));
+        sparse.left((0, &mut flow), 3);
+        assert_eq!(sparse.next(), None);
     }
 
     /// 100 bytes every 20 ms are 40 kbit/s: all go first. Every 5 ms they are 160: no more do than
     /// 122 kbit/s are, and 2 kB. A packet of more than 1 kB never does, nor uses what they may.
     #[test]
     fn the_packets_of_a_flow_that_sends_little() {
-        let (mut firsts, mut begun) = (Firsts::new(1), Begun::default());
+        let (mut sparse, mut flow) = (Sparse::new(1), SparseFlow::default());
         let mut first = |pause, len| {
-            firsts.came((0, &mut begun), came(pause, len, 0));
-            let found = firsts.next().is_some();
-            firsts.left((0, &mut begun), 1);
+            sparse.came((0, &mut flow), came(pause, len, 0));
+            let found = sparse.next().is_some();
+            sparse.left((0, &mut flow), 1);
             found
         };
         assert!((0..500).all(|_| first(20, 100)));
@@ -200,23 +200,23 @@ mod tests {
     #[test]
     fn they_are_no_more_than_a_part() {
         for (kind, per) in [(0, 1600), (1, 400)] {
-            let (mut firsts, mut begun) = (Firsts::new(1), Begun::default());
-            begun.bytes = FIRST * kind;
+            let (mut sparse, mut flow) = (Sparse::new(1), SparseFlow::default());
+            flow.bytes = FIRST * kind;
             let came = came(100, 100, 0);
-            firsts.came((0, &mut begun), came);
+            sparse.came((0, &mut flow), came);
             let kind = kind as usize;
-            assert_eq!(firsts.next(), Some((0, kind)));
+            assert_eq!(sparse.next(), Some((0, kind)));
             let saved = SAVED / (100 - 100 / SHARE[kind]) + 1;
             for _ in 0..saved {
-                assert!(firsts.next().is_some());
-                firsts.sent(100, Some(kind));
+                assert!(sparse.next().is_some());
+                sparse.sent(100, Some(kind));
             }
-            assert_eq!(firsts.next(), None);
+            assert_eq!(sparse.next(), None);
             let mut sent = 0;
             for _ in 0..160 {
-                firsts.sent(per, None);
-                if firsts.next().is_some() {
-                    firsts.sent(100, Some(kind));
+                sparse.sent(per, None);
+                if sparse.next().is_some() {
+                    sparse.sent(100, Some(kind));
                     sent += 1;
                 }
             }

@@ -1,20 +1,20 @@
-//! Hosts with packets of established flows, in the order in which they are considered for what goes
+//! Hosts with packets of settled flows, in the order in which they are considered for what goes
 //! before other hosts: each in turn, whoever's packets came first.
 
 use crate::list::{List, NIL, Nodes};
 
 /// The order.
 #[derive(Debug)]
-pub(super) struct CalmHosts {
+pub(super) struct SettledHosts {
     order: List,
     nodes: Nodes,
     within: Vec<bool>,
 }
 
-impl CalmHosts {
+impl SettledHosts {
     /// Of so many `hosts` none.
     pub(super) fn new(hosts: usize) -> Self {
-        CalmHosts {
+        SettledHosts {
             order: List::default(),
             nodes: Nodes::with_len(hosts),
             within: vec![false; hosts],

@@ -1,4 +1,4 @@
-//! The favour of a host: for how much of its own part of the link others may have its turns.
+//! The allowance of a host: for how much of its own part of the link others may have its turns.
 //!
 //! Calls of other hosts, which need a moment to slow down when it comes, have turns of it beyond what they
 //! pay back with their own: at most [`MOST`] of its part at once, and a sixteenth of the time. So
@@ -7,23 +7,23 @@
 
 use units::{Duration, Instant};
 
-/// The largest favour.
+/// The largest allowance.
 const MOST: Duration = Duration::from_secs(2);
 /// It grows by one in so many ns.
 const GROWS: u64 = 16;
 
-/// A host's favour.
+/// A host's allowance.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Favour {
+pub(super) struct Allowance {
     /// ns; below 0 if the last packet took more than there was.
     left: i64,
     at: Instant,
 }
 
-impl Favour {
+impl Allowance {
     /// Of a host that begins `now`.
     pub(super) const fn new(now: Instant) -> Self {
-        Favour {
+        Allowance {
             left: MOST.as_nanos() as i64,
             at: now,
         }
@@ -57,17 +57,17 @@ mod tests {
     #[test]
     fn two_seconds_at_once_and_a_sixteenth_of_the_time() {
         let time = Duration::from_millis;
-        let mut favour = Favour::new(ms(0));
-        favour.spend(ms(0), time(1999));
-        assert!(!favour.is_spent(ms(0)));
-        favour.spend(ms(0), time(5));
-        assert!(favour.is_spent(ms(0)));
-        assert!(favour.is_spent(ms(64)), "4 ms were too many");
-        favour.spend(ms(160), time(5));
-        assert!(!favour.is_spent(ms(160)));
-        favour.spend(ms(100_000), time(2000));
+        let mut allowance = Allowance::new(ms(0));
+        allowance.spend(ms(0), time(1999));
+        assert!(!allowance.is_spent(ms(0)));
+        allowance.spend(ms(0), time(5));
+        assert!(allowance.is_spent(ms(0)));
+        assert!(allowance.is_spent(ms(64)), "4 ms were too many");
+        allowance.spend(ms(160), time(5));
+        assert!(!allowance.is_spent(ms(160)));
+        allowance.spend(ms(100_000), time(2000));
         assert!(
-            favour.is_spent(ms(100_000)),
+            allowance.is_spent(ms(100_000)),
             "no more than that is saved up"
         );
     }

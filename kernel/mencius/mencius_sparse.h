@@ -4,13 +4,13 @@
  *
  * A connection cannot begin without a name look-up and a handshake, and they
  * are small. So the first kilobyte of a flow that was silent goes before
- * everything else, even before established flows in a hold; and so do later
+ * everything else, even before settled flows in a hold; and so do later
  * packets of a flow that sends little, such as a game. Of either kind no more
  * than a part of all bytes goes first, so that nothing is gained by having many
  * flows.
  */
-#ifndef __MENCIUS_FIRSTS_H
-#define __MENCIUS_FIRSTS_H
+#ifndef __MENCIUS_SPARSE_H
+#define __MENCIUS_SPARSE_H
 
 /*
  * The first bytes of a flow are so many, and a later packet of a sparse flow
@@ -31,36 +31,36 @@
 /* and of each so many at once: two full packets. */
 #define MN_FIRST_SAVED	(2 * 1514)
 
-static inline void mn_firsts_init(struct mn_firsts *firsts)
+static inline void mn_sparse_init(struct mn_sparse *sparse)
 {
 	u32 kind;
 
 	for (kind = 0; kind < MN_KINDS; kind++) {
-		fl_list_init(&firsts->lists[kind]);
-		firsts->credits[kind] = MN_FIRST_SAVED;
+		fl_list_init(&sparse->lists[kind]);
+		sparse->credits[kind] = MN_FIRST_SAVED;
 	}
 }
 
-static __always_inline struct fl_nodes mn_begun(const struct mencius *m)
+static __always_inline struct fl_nodes mn_sparse_flows(const struct mencius *m)
 {
-	return (struct fl_nodes){ &m->flows->begun.links, sizeof(*m->flows) };
+	return (struct fl_nodes){ &m->flows->sparse.links, sizeof(*m->flows) };
 }
 
 /* The kind of a packet of @len bytes that arrives @pause ns after the last. */
-static __always_inline u32 mn_kind_of(struct mn_begun *begun, u64 pause,
+static __always_inline u32 mn_kind_of(struct mn_sparse_flow *flow, u64 pause,
 				      u32 len)
 {
 	if (pause > MN_GAP) {
-		begun->bytes = 0;
-		begun->spent = 0;
+		flow->bytes = 0;
+		flow->spent = 0;
 	}
-	begun->bytes = min_t(u64, (u64)begun->bytes + len, U32_MAX);
-	if (begun->bytes <= MN_FIRST_BYTES)
+	flow->bytes = min_t(u64, (u64)flow->bytes + len, U32_MAX);
+	if (flow->bytes <= MN_FIRST_BYTES)
 		return MN_FIRST_KIND;
-	begun->spent -= min_t(u64, begun->spent, pause >> MN_SPARSE);
-	if (len > MN_FIRST_BYTES || len > MN_SPARSE_BATCH - begun->spent)
+	flow->spent -= min_t(u64, flow->spent, pause >> MN_SPARSE);
+	if (len > MN_FIRST_BYTES || len > MN_SPARSE_BATCH - flow->spent)
 		return MN_KINDS;
-	begun->spent += len;
+	flow->spent += len;
 	return MN_SPARSE_KIND;
 }
 
@@ -69,52 +69,52 @@ static __always_inline u32 mn_kind_of(struct mn_begun *begun, u64 pause,
  * others of the flow it does not go first: a queue keeps its order. Nor does it
  * if its host @may send none before its turns.
  */
-static __always_inline void mn_first_came(struct mencius *m, u32 at, u64 pause,
-					  u32 len, bool may)
+static __always_inline void mn_sparse_came(struct mencius *m, u32 at, u64 pause,
+					   u32 len, bool may)
 {
-	struct mn_begun *begun = &m->flows[at].begun;
-	u32 kind = mn_kind_of(begun, pause, len);
+	struct mn_sparse_flow *flow = &m->flows[at].sparse;
+	u32 kind = mn_kind_of(flow, pause, len);
 
 	if (likely(kind == MN_KINDS) || !may ||
-	    m->flows[at].backlog.packets != begun->waiting)
+	    m->flows[at].backlog.packets != flow->waiting)
 		return;
-	if (!begun->waiting) {
-		begun->kind = kind;
-		fl_append(&m->firsts.lists[kind], mn_begun(m), at);
+	if (!flow->waiting) {
+		flow->kind = kind;
+		fl_append(&m->sparse.lists[kind], mn_sparse_flows(m), at);
 	}
-	begun->waiting++;
+	flow->waiting++;
 }
 
 /* @packets left the head of the queue of flow @at. */
-static __always_inline void mn_first_left(struct mencius *m, u32 at,
-					  u32 packets)
+static __always_inline void mn_sparse_left(struct mencius *m, u32 at,
+					   u32 packets)
 {
-	struct mn_begun *begun = &m->flows[at].begun;
+	struct mn_sparse_flow *flow = &m->flows[at].sparse;
 
-	if (likely(!begun->waiting))
+	if (likely(!flow->waiting))
 		return;
-	begun->waiting -= min(packets, begun->waiting);
-	if (!begun->waiting)
-		fl_unlink(&m->firsts.lists[begun->kind], mn_begun(m), at);
+	flow->waiting -= min(packets, flow->waiting);
+	if (!flow->waiting)
+		fl_unlink(&m->sparse.lists[flow->kind], mn_sparse_flows(m), at);
 }
 
 /* The kind of which a packet goes first now, or MN_KINDS. */
-static __always_inline u32 mn_first_kind(const struct mn_firsts *firsts)
+static __always_inline u32 mn_sparse_kind(const struct mn_sparse *sparse)
 {
 	u32 kind;
 
 	for (kind = 0; kind < MN_KINDS; kind++)
-		if (firsts->lists[kind].head != FL_NIL &&
-		    firsts->credits[kind] > 0)
+		if (sparse->lists[kind].head != FL_NIL &&
+		    sparse->credits[kind] > 0)
 			break;
 	return kind;
 }
 
 /* A packet of @len bytes leaves, of a @kind that goes first or MN_KINDS. */
-static __always_inline void mn_first_sent(struct mn_firsts *firsts, u32 len,
-					  u32 kind)
+static __always_inline void mn_sparse_sent(struct mn_sparse *sparse, u32 len,
+					   u32 kind)
 {
-	s32 *credits = firsts->credits;
+	s32 *credits = sparse->credits;
 
 	credits[MN_FIRST_KIND] = (s32)min_t(s64, MN_FIRST_SAVED,
 		(s64)credits[MN_FIRST_KIND] + len / MN_FIRST_SHARE);
