@@ -23,7 +23,7 @@ pub enum CacheError {
     #[error("there is no kernel \"{name}\": expected one of {}", KERNELS.join(", "), name = .0)]
     Unknown(String),
     /// The kernel has not been fetched.
-    #[error("{} is missing: run `make kernel-engine KERNEL={kernel}` (or KERNEL=all)", .file.display())]
+    #[error("{} is missing: run `make kernel-engine RELEASE={kernel}` (or RELEASE=all)", .file.display())]
     Missing {
         /// The kernel's name.
         kernel: String,
@@ -169,7 +169,7 @@ mod tests {
             .unwrap_err()
             .to_string();
         assert!(error.contains("6.12/vmlinux is missing"), "{error}");
-        assert!(error.contains("make kernel-engine KERNEL=6.12"), "{error}");
+        assert!(error.contains("make kernel-engine RELEASE=6.12"), "{error}");
     }
 
     #[test]

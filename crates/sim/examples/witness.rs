@@ -1,7 +1,7 @@
 //! libwebrtc's own GCC in place of ours, in the same calls: the behaviour of both, and a record of
 //! the witness's input and output, for `crates/cca/tests/it/witness.rs` to replay.
 //!
-//! `witness DRIVER FOLDER [TRACE]`: DRIVER is the program that `scripts/witness.sh` builds,
+//! `witness DRIVER FOLDER [TRACE]`: DRIVER is the program that `scripts/witness-gcc.sh` builds,
 //! FOLDER takes the records, TRACE is a Wi-Fi link to try as well.
 //!
 //! The witness drives: its rates decide the sending, and its feedback is recorded. So the record is
@@ -36,7 +36,7 @@ const TICK_US: i64 = 250;
 const WITNESS: ControlEntry = ControlEntry {
     name: "witness",
     summary: "libwebrtc's goog_cc",
-    about: "Asks the program that scripts/witness.sh builds.",
+    about: "Asks the program that scripts/witness-gcc.sh builds.",
     source: "libwebrtc goog_cc",
     params: &[],
     children: &[],

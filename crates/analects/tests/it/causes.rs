@@ -199,7 +199,7 @@ fn the_true_cause_is_named() {
 }
 
 #[test]
-#[ignore = "a minute: `make test-causes`"]
+#[ignore = "a minute: `make test OF=causes`"]
 fn the_true_cause_is_named_of_many() {
     all_right(&written(), 20);
     all_right(&(0..MANY).map(drawn).collect::<Vec<_>>(), 40);

@@ -125,7 +125,7 @@ fn commands_print_what_the_pages_say() {
 
 /// As above, in blocks of `console long`: commands that take too long for every change.
 #[test]
-#[ignore = "takes minutes: `make test-docs`"]
+#[ignore = "takes minutes: `make test OF=docs`"]
 fn long_commands_print_what_the_pages_say() {
     let _alone = PAGES.lock().unwrap_or_else(PoisonError::into_inner);
     for (path, page) in pages(GUIDES) {
@@ -136,7 +136,7 @@ fn long_commands_print_what_the_pages_say() {
 /// A page of results names the text of the experiment that they are of: twelve digits of its hash. Pages
 /// that were made before they did are named here too.
 #[test]
-#[ignore = "fails until a page is made again, which can take hours: `make test-docs`"]
+#[ignore = "fails until a page is made again, which can take hours: `make test OF=docs`"]
 fn long_pages_are_of_the_experiments_as_they_are() {
     let mut older = Vec::new();
     for (path, page) in pages(&["docs/reproduction"]) {

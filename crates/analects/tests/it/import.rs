@@ -1,4 +1,4 @@
-//! `analects import`: a dump that can be worked out by hand, and dumps that are none. `make test-browser`
+//! `analects import`: a dump that can be worked out by hand, and dumps that are none. `make test OF=browser`
 //! imports what a real Chromium writes.
 
 use crate::common::{Folder, text};

@@ -418,7 +418,7 @@ mod tests {
         let page = std::fs::read_to_string(folder.join("../../docs/reference/ns3.md")).unwrap();
         assert!(
             document(&reference) == page,
-            "make reference writes another page"
+            "make reproduction OF=reference writes another page"
         );
         assert!(
             reference

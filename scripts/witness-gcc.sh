@@ -4,7 +4,7 @@
 # Then both run in the same calls; the input and output of the witness go into
 # crates/cca/tests/it/witness, and the test there replays ours over it.
 #
-# usage: scripts/witness.sh          ANALECTS_DATA names a folder with office-wifi/0.txt, if set
+# usage: scripts/witness-gcc.sh          ANALECTS_DATA names a folder with office-wifi/0.txt, if set
 set -eu
 cd "$(dirname "$0")/.."
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Shows that nothing here needs 64 bits or little-endian: builds for other processors with
 # Debian's cross compilers, and runs the results under qemu.
-#   sh scripts/cross.sh
+#   sh scripts/test-cross.sh
 # - each discipline's core in C replays traces, and must decide as the one in Rust does here;
 # - the tc plugin parses and prints;
 # - the module is compiled against Debian's kernel headers, which Debian has for all of these

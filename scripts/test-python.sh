@@ -2,7 +2,7 @@
 # Tests the wheel in a fresh virtual environment: style, types, tests, the notebooks of docs/notebooks, and campaigns
 # between network namespaces and, as root, in a Slurm of one node.
 #
-#   [ANALECTS=PROGRAM] test.sh [--short]
+#   [ANALECTS=PROGRAM] test-python.sh [--short]
 # --short: without Dask, plots, notebooks and campaigns.
 set -eu
 cd "$(dirname "$0")/.."
@@ -35,5 +35,5 @@ sh python/namespaces.sh $environment/bin/python "$ANALECTS"
 if [ "$(id -u)" = 0 ]; then
     sh python/slurm.sh $environment/bin/python "$ANALECTS"
 else
-    echo "test: Slurm was SKIPPED: its daemons need root" >&2
+    echo "test-python: Slurm was SKIPPED: its daemons need root" >&2
 fi

@@ -2,19 +2,18 @@
 # The verdicts of `analects probe` on links of `analects link`, with real packets in real time: a
 # line for each cell, and the number of each verdict for each discipline. In network namespaces of its own.
 #
-#   probe-over-link.sh [ANALECTS [RATES [RTTS [WAYS [DISCIPLINES]]]]], such as:
-#   probe-over-link.sh target/release/analects "10 50" "20 100" "down up" "pfifo cake"
+#   test-probe.sh [ANALECTS [RATES [RTTS [WAYS [DISCIPLINES]]]]], such as:
+#   test-probe.sh target/release/analects "10 50" "20 100" "down up" "pfifo cake"
 set -eu
 
 missing() {
-    echo "probe-matrix: SKIPPED, nothing was measured: $1" >&2
+    echo "test-probe: SKIPPED, nothing was measured: $1" >&2
     exit 0
 }
 
 if [ "${1:-}" != --inside ]; then
     cd "$(dirname "$0")/.."
-    analects=${1:-${CARGO_TARGET_DIR:-target}/release/analects}
-    [ -x "$analects" ] || { echo "probe-matrix: $analects cannot be run: make build" >&2; exit 1; }
+    analects=${1:-$(sh scripts/built.sh analects)}
     [ -w /dev/net/tun ] || missing "/dev/net/tun cannot be used; run it as root, or chmod 666 /dev/net/tun"
     unshare -Urnm true 2>/dev/null || missing "a namespace cannot be made here: unshare -Urnm fails"
     [ $# -eq 0 ] || shift
@@ -23,7 +22,7 @@ fi
 
 analects=$2
 rates=${3:-10 50} rtts=${4:-20} ways=${5:-down} disciplines=${6:-pfifo fq fq_codel cake confucius mencius codel pie}
-out=${CARGO_TARGET_DIR:-target}/probe-over-link
+out=${CARGO_TARGET_DIR:-target}/test-probe
 work=$(mktemp -d "${TMPDIR:-/tmp}/analects-probe.XXXXXX")
 server=
 end() {

@@ -1,6 +1,6 @@
 """Prints what `analects agree` says of the simulator beside Linux and beside real sockets as one table.
 
-three-engines.py KERNEL.json LIVE.json, both of the same scenarios and seeds.
+reproduction-engines.py KERNEL.json LIVE.json, both of the same scenarios and seeds.
 """
 
 import json
@@ -10,7 +10,7 @@ from pathlib import Path
 VERDICTS = {"agrees": "agrees", "differs": "**differs**", "untold": "cannot be told"}
 ABOUT = """\
 # Five scenarios in three engines
-Made by `make reproduction-engines`, as root: the scenarios of `experiments/engines` with four disciplines, in
+Made by `make reproduction OF=engines`, as root: the scenarios of `experiments/engines` with four disciplines, in
 the simulator (`sim`), in Linux in virtual time (`kernel`: its TCP, qdiscs and shaper, and our module), and
 over this host's sockets in real time (`live`: its TCP, and our qdiscs and link). Means over the same seeds;
 allowed differences and verdicts as on [the page about Linux](linux.md), of the simulator beside each.
@@ -36,7 +36,7 @@ def main(kernel, live):
     kernel, live = rows(kernel), rows(live)
     both = [key for key in kernel if key in live]
     if not both:
-        raise SystemExit(f"three-engines: {sys.argv[1]} and {sys.argv[2]} have no figure in common")
+        raise SystemExit(f"reproduction-engines: {sys.argv[1]} and {sys.argv[2]} have no figure in common")
     print(ABOUT)
     print(totals("kernel", [kernel[key] for key in both]), totals("live", [live[key] for key in both]))
     scenario = None

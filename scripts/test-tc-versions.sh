@@ -1,20 +1,20 @@
 #!/bin/sh
 # The tc plugins under the tc of other Debian releases: the tdc cases on a stock kernel, with
 # Debian 13's and unstable's iproute2 instead of Debian 12's.
-#   sh scripts/tc-versions.sh [KERNEL]        (6.1 by default)
-# Needs the output of `make kernel-engine`. The releases' tc are fetched once and kept in the cache.
+#   [RELEASE=6.12] sh scripts/test-tc-versions.sh        (6.1 by default)
+# The releases' tc are fetched once and kept in the cache.
 set -eu
 cd "$(dirname "$0")/.."
 . scripts/kernel/common.sh
-kernel=${1:-6.1}
+kernel=${RELEASE:-6.1}
 results=$PWD/target/tc-versions
-[ -f "$cache/$kernel/sch_confucius.ko" ] || fail "$kernel: no module: run \`make kernel-engine KERNEL=$kernel\`"
+sh scripts/kernel-engine.sh "$kernel"
 
 # tc and its libraries, unpacked and not installed. Unstable's lists outlive their date on mirrors
 # that are not updated daily; they are signed all the same.
 fetch() {
     [ ! -e "$cache/tc-$1/usr/sbin/tc" ] || return 0
-    echo "tc-versions: fetching tc of $1"
+    echo "test-tc-versions: fetching tc of $1"
     rm -rf "$cache/tc-$1" "$cache/tc-$1.part"
     mmdebstrap --quiet --variant=extract --include=iproute2 \
         --aptopt='Acquire::Check-Valid-Until "false"' "$1" "$cache/tc-$1.part" "$mirror/debian"
@@ -55,7 +55,7 @@ END
             --file "$results/tc/tc/q_$discipline.so" --file "$results/$suite:/job/suite" -- \
             "insmod sch_$discipline.ko && export TC=/job/suite/tc TC_LIB_DIR=/job && \$TC -V && sh run.sh $discipline.sh" \
             > "$log" 2>&1; then
-            echo "tc-versions: $suite: $discipline: $(head -n 1 "$log"): $(grep -c '^ok' "$log") cases ok on $kernel"
+            echo "test-tc-versions: $suite: $discipline: $(head -n 1 "$log"): $(grep -c '^ok' "$log") cases ok on $kernel"
         else
             cat "$log"
             fail "tc of $suite: see $log"
