@@ -99,9 +99,10 @@ fn gather(root: &Path, folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()
     for entry in fs::read_dir(root.join(folder))? {
         let entry = entry?;
         let path = folder.join(entry.file_name());
-        match entry.file_type()?.is_dir() {
-            true => gather(root, &path, files)?,
-            false => files.push(path),
+        if entry.file_type()?.is_dir() {
+            gather(root, &path, files)?
+        } else {
+            files.push(path)
         }
     }
     Ok(())

@@ -152,9 +152,10 @@ fn cells(row: &Row, seeds: u64, kinds: &BTreeSet<&'static str>, witness: Witness
         (Verdict::Untold, None) if row.ci95.is_some() => "may be chance among so many".to_owned(),
         (Verdict::Untold, None) => "cannot be told".to_owned(),
     };
-    let fewer = match row.pairs as u64 == seeds {
-        true => String::new(),
-        false => format!(", of {} seeds", row.pairs),
+    let fewer = if row.pairs as u64 == seeds {
+        String::new()
+    } else {
+        format!(", of {} seeds", row.pairs)
     };
     let unit = row.unit;
     let mark = if row.invalid { MARK } else { "" };

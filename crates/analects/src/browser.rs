@@ -106,9 +106,10 @@ fn failed(error: browser::Error) -> Refused {
 }
 
 fn disciplines(args: &BrowserArgs) -> Result<Vec<String>> {
-    let named = match args.disciplines.is_empty() {
-        true => DISCIPLINES.map(str::to_owned).to_vec(),
-        false => args.disciplines.clone(),
+    let named = if args.disciplines.is_empty() {
+        DISCIPLINES.map(str::to_owned).to_vec()
+    } else {
+        args.disciplines.clone()
     };
     for name in &named {
         let choice: core::result::Result<Choice, _> = name.parse();
@@ -177,12 +178,13 @@ fn plans(args: &BrowserArgs, rows: &[Row], pages: &[Page]) -> Vec<Plan> {
         },
     };
     let each = |pages| rows.iter().map(move |row| plan(row, false, pages));
-    match args.no_pages {
-        true => each(&[]).collect(),
-        false => [plan(&rows[0], true, &[])]
+    if args.no_pages {
+        each(&[]).collect()
+    } else {
+        [plan(&rows[0], true, &[])]
             .into_iter()
             .chain(each(pages))
-            .collect(),
+            .collect()
     }
 }
 

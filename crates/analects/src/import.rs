@@ -96,9 +96,10 @@ fn call(args: &InternalsArgs) -> Result<()> {
         "{}\n{timeline}\n{}: written. Compare:\nanalects run {1} --by-entry --columns {}\n",
         summary(id, connection, &call, &part, others),
         out.display(),
-        match call.sounds.is_empty() {
-            true => "freezes,stall,call_rate",
-            false => "sojourn,drops",
+        if call.sounds.is_empty() {
+            "freezes,stall,call_rate"
+        } else {
+            "sojourn,drops"
         }
     ))
 }
@@ -263,29 +264,28 @@ fn summary(
 /// When what happened, as the dump itself knows it, and what it does not know.
 fn timeline(connection: &Connection, call: &Recorded) -> String {
     let mut text = String::new();
-    match call.findings.is_empty() {
-        true => text += "The dump shows no loss, outage, freeze, or limit of the encoder.\n",
-        false => {
-            let mut table = empty();
-            table.set_header([
-                right("from s"),
-                right("to s"),
-                Cell::new("what"),
-                Cell::new("as told by"),
+    if call.findings.is_empty() {
+        text += "The dump shows no loss, outage, freeze, or limit of the encoder.\n";
+    } else {
+        let mut table = empty();
+        table.set_header([
+            right("from s"),
+            right("to s"),
+            Cell::new("what"),
+            Cell::new("as told by"),
+        ]);
+        for of in call.findings.iter().take(ROWS) {
+            table.add_row([
+                right(&format!("{:.1}", of.from)),
+                right(&format!("{:.1}", of.until)),
+                Cell::new(of.cause.name()),
+                Cell::new(&of.told),
             ]);
-            for of in call.findings.iter().take(ROWS) {
-                table.add_row([
-                    right(&format!("{:.1}", of.from)),
-                    right(&format!("{:.1}", of.until)),
-                    Cell::new(of.cause.name()),
-                    Cell::new(&of.told),
-                ]);
-            }
-            _ = writeln!(
-                text,
-                "What the dump knows, in seconds of the call:\n{table}"
-            );
         }
+        _ = writeln!(
+            text,
+            "What the dump knows, in seconds of the call:\n{table}"
+        );
     }
     let more = call.findings.len().saturating_sub(ROWS);
     if more > 0 {

@@ -139,9 +139,10 @@ fn of_experiments(args: &JobsArgs, name: &str, engines: &mut Engines) -> Result<
         let help = "use --set, --discipline, --without, --seed and --repeat with scenarios";
         return Err(Refused::new(&message, help));
     }
-    let experiments = match name.starts_with("engines/") {
-        true => plans::for_engines(name)?,
-        false => plans::experiments(name)?,
+    let experiments = if name.starts_with("engines/") {
+        plans::for_engines(name)?
+    } else {
+        plans::experiments(name)?
     };
     let data = plans::data();
     let wanted = Wanted {

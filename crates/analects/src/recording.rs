@@ -62,9 +62,10 @@ pub fn attach(
     for (number, job) in jobs.iter_mut().enumerate() {
         let mut files = Vec::new();
         for &(kind, option, file) in &asked {
-            let file = match several {
-                true => named(file, kind.ending(), &run_name(number, &job.case, job.seed)),
-                false => file.to_owned(),
+            let file = if several {
+                named(file, kind.ending(), &run_name(number, &job.case, job.seed))
+            } else {
+                file.to_owned()
             };
             check(option, &file, &mut taken)?;
             files.push((kind, file));

@@ -268,13 +268,14 @@ fn what_decides(args: &ReproduceArgs, outcomes: &[Outcome<'_>]) -> String {
         names.extend(["--calls", &calls]);
     }
     let what = names.join(" ");
-    match args.how.quick {
-        true => format!("More runs may decide the last:\n  analects reproduce {what}\n"),
-        false => format!(
+    if args.how.quick {
+        format!("More runs may decide the last:\n  analects reproduce {what}\n")
+    } else {
+        format!(
             "More runs may decide the last; a pilot finds out how many of each, for the hours that you have:\n  \
              analects pilot {what} --hours 12 > runs.toml\n  \
              analects reproduce {what} --runs runs.toml\n"
-        ),
+        )
     }
 }
 

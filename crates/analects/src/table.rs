@@ -33,9 +33,10 @@ pub fn comparison(
     let mut table = empty();
     let texts = headings.iter().map(|heading| right(&heading.text));
     table.set_header([Cell::new("discipline")].into_iter().chain(texts));
-    let entries = match by_entry {
-        true => entries(scenario, results, &headings),
-        false => Vec::new(),
+    let entries = if by_entry {
+        entries(scenario, results, &headings)
+    } else {
+        Vec::new()
     };
     let controls = controls(results, &headings);
     let row = |name: String, summary: &Summary| {
@@ -48,12 +49,12 @@ pub fn comparison(
             .collect::<Vec<_>>()
     };
     for (place, summary) in summaries.iter().enumerate() {
-        let mark = |without: Option<&str>| match doubts::is_doubted(
-            results,
-            (&summary.discipline, without),
-        ) {
-            true => doubts::MARK,
-            false => "",
+        let mark = |without: Option<&str>| {
+            if doubts::is_doubted(results, (&summary.discipline, without)) {
+                doubts::MARK
+            } else {
+                ""
+            }
         };
         table.add_row(row(
             format!("{}{}", summary.discipline, mark(None)),
@@ -162,9 +163,10 @@ impl Heading {
 
     /// Its cell in the line of an entry; empty if the column is of one entry itself.
     fn of_entry(&self, summary: &Summary, entry: &str) -> String {
-        match self.is_of_all() {
-            true => cell(summary, &of_entry(&self.selection.metric, entry)),
-            false => String::new(),
+        if self.is_of_all() {
+            cell(summary, &of_entry(&self.selection.metric, entry))
+        } else {
+            String::new()
         }
     }
 }

@@ -12,9 +12,10 @@ pub fn set(set: &[String]) -> BTreeMap<String, String> {
         let last = path.rsplit('.').next().unwrap_or(path);
         let same = |(other, _): &&(&str, &str)| other.rsplit('.').next() == Some(last);
         let one = pairs.iter().filter(same).count() == 1;
-        match matches!(last, "trace" | "source") && one {
-            true => last.to_owned(),
-            false => path.to_owned(),
+        if matches!(last, "trace" | "source") && one {
+            last.to_owned()
+        } else {
+            path.to_owned()
         }
     };
     let named = pairs

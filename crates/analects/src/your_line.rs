@@ -43,9 +43,10 @@ pub fn run(args: &MeasureArgs) -> Result<()> {
     let mut found = measure(&wish, &*interrupted()?, &mut progress()).map_err(refused)?;
     if found.down.is_none() {
         eprintln!("no direction was measured: there is nothing to simulate, nor to write");
-        return print(&match args.json {
-            true => json(&found, None, &[], before.as_ref()),
-            false => found.text(),
+        return print(&if args.json {
+            json(&found, None, &[], before.as_ref())
+        } else {
+            found.text()
         });
     }
     let said = said(args.queue.as_deref(), &mut found);
@@ -81,19 +82,16 @@ pub fn run(args: &MeasureArgs) -> Result<()> {
 }
 
 fn wished(args: &MeasureArgs) -> Result<Wish> {
-    let trusted = match (&args.pin, args.trust_anyone) {
-        (Some(pin), _) => Trusted::Own(Trust::Pin(pin.parse()?)),
+    let trusted = match (args.pin, args.trust_anyone) {
+        (Some(pin), _) => Trusted::Own(Trust::Pin(pin)),
         (None, true) => Trusted::Own(Trust::Anyone),
         (None, false) => Trusted::Public,
     };
     let named = server::named(args.server.as_deref(), trusted)?;
-    let bytes: Bytes = args
-        .max_bytes
-        .parse()
-        .map_err(|e| Refused::new(&format!("--max-bytes: {e}"), "such as 200MB, or 2GB"))?;
-    let (seconds, bytes) = match args.metered {
-        true => METERED,
-        false => (args.seconds, bytes.get()),
+    let (seconds, bytes) = if args.metered {
+        METERED
+    } else {
+        (args.seconds, args.max_bytes.get())
     };
     Ok(Wish {
         host: named.host,

@@ -65,12 +65,11 @@ fn check(params: &CakeAutorateParams) -> Result<(), units::Refusal> {
             return Err(units::Refusal::new(message).with_help(help));
         }
     }
-    match ordered {
-        true => Ok(()),
-        false => {
-            let refusal = units::Refusal::new("the three delays are not in order");
-            Err(refusal.with_help("write grow_below ≤ late ≤ fall_above"))
-        }
+    if ordered {
+        Ok(())
+    } else {
+        let refusal = units::Refusal::new("the three delays are not in order");
+        Err(refusal.with_help("write grow_below ≤ late ≤ fall_above"))
     }
 }
 
@@ -197,9 +196,10 @@ impl Follower {
                 self.why = Why::Used;
             }
         } else if now.since(self.last_back) > AFTER_BACK {
-            self.rate = match self.rate > self.base {
-                true => (self.rate * (1.0 - BACK)).max(self.base),
-                false => (self.rate * (1.0 + BACK)).min(self.base),
+            self.rate = if self.rate > self.base {
+                (self.rate * (1.0 - BACK)).max(self.base)
+            } else {
+                (self.rate * (1.0 + BACK)).min(self.base)
             };
             self.last_back = now;
             self.why = Why::Base;
@@ -223,9 +223,10 @@ impl Follower {
 
 /// `of` the `whole`, from 0 to 1.
 fn part(of: f64, whole: f64) -> f64 {
-    match whole > 0.0 {
-        true => (of / whole).clamp(0.0, 1.0),
-        false => f64::from(u8::from(of > 0.0)),
+    if whole > 0.0 {
+        (of / whole).clamp(0.0, 1.0)
+    } else {
+        f64::from(u8::from(of > 0.0))
     }
 }
 
@@ -244,9 +245,10 @@ impl Controller for CakeAutorate {
             self.ways.down.silent();
             self.ways.up.silent();
         }
-        let told = match self.started && !silent {
-            true => Told::Pings,
-            false => Told::Nothing,
+        let told = if self.started && !silent {
+            Told::Pings
+        } else {
+            Told::Nothing
         };
         Ways {
             down: self.ways.down.decision(told),

@@ -209,9 +209,10 @@ fn main() -> ExitCode {
             record,
             file,
         } => {
-            let (workloads, percent): (&[Workload], _) = match short {
-                true => (&[Workload::Dumbbell], 5.0),
-                false => (&Workload::ALL, 2.0),
+            let (workloads, percent): (&[Workload], _) = if short {
+                (&[Workload::Dumbbell], 5.0)
+            } else {
+                (&Workload::ALL, 2.0)
             };
             recorded::check(workloads, percent, &file, record)
         }

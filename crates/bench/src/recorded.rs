@@ -75,9 +75,10 @@ fn verdict(
     if worse.is_empty() {
         return Ok(());
     }
-    let other = match before == now {
-        true => String::new(),
-        false => format!(" They were counted with {before:?}, this is {now:?}."),
+    let other = if before == now {
+        String::new()
+    } else {
+        format!(" They were counted with {before:?}, this is {now:?}.")
     };
     Err(format!(
         "{}: more than {percent} % above what {} records for the profile {PROFILE}, or not in \

@@ -90,9 +90,10 @@ fn parsed(read: &[u8]) -> io::Result<Option<(Request, usize)>> {
     let mut head = httparse::Request::new(&mut fields);
     let status = head.parse(read).map_err(|_| refused("no HTTP"))?;
     let httparse::Status::Complete(start) = status else {
-        return match read.len() <= HEAD {
-            true => Ok(None),
-            false => Err(refused("the head is too long")),
+        return if read.len() <= HEAD {
+            Ok(None)
+        } else {
+            Err(refused("the head is too long"))
         };
     };
     let length = head

@@ -126,9 +126,10 @@ impl Handler for Site {
                 None => false,
             },
         };
-        match taken {
-            true => Reply::Text(Vec::new()),
-            false => Reply::Missing,
+        if taken {
+            Reply::Text(Vec::new())
+        } else {
+            Reply::Missing
         }
     }
 }

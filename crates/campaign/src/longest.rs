@@ -74,9 +74,10 @@ mod tests {
                 |job| job,
                 |job: &Job| {
                     order.lock().unwrap().push(job.seed);
-                    match failing.contains(&job.seed) {
-                        true => Err(Error::Wrong(units::Refusal::new(job.seed.to_string()))),
-                        false => Ok(()),
+                    if failing.contains(&job.seed) {
+                        Err(Error::Wrong(units::Refusal::new(job.seed.to_string())))
+                    } else {
+                        Ok(())
                     }
                 },
             )

@@ -130,9 +130,10 @@ impl Store {
     pub fn claim(&self, key: &str, wait: bool) -> Result<Option<Claim>, Error> {
         let path = self.0.join(CLAIMS).join(key);
         let refused = |error: io::Error| Error::file(&path, error);
-        let how = match wait {
-            true => FlockOperation::LockExclusive,
-            false => FlockOperation::NonBlockingLockExclusive,
+        let how = if wait {
+            FlockOperation::LockExclusive
+        } else {
+            FlockOperation::NonBlockingLockExclusive
         };
         loop {
             let mut open = OpenOptions::new();

@@ -64,9 +64,10 @@ impl Trace {
     /// # Errors
     /// If the path leads nowhere.
     pub fn set_in(&self, document: &mut Document) -> Result<(), ScenarioError> {
-        match document.get(&self.at) == Some(&self.path) {
-            true => Ok(()),
-            false => document.set(&self.at, &self.path),
+        if document.get(&self.at) == Some(&self.path) {
+            Ok(())
+        } else {
+            document.set(&self.at, &self.path)
         }
     }
 }

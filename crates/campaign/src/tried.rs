@@ -97,9 +97,10 @@ impl<'a> Trials<'a> {
             let tries = LeftOut::of(&share.cause, &self.job.scenario);
             let tried = self.first_that(tries, enough, (call, &with), &mut known)?;
             let share = CauseShare { tried, ..share };
-            match share.tried.as_ref().is_some_and(|of| holds(of, enough)) {
-                true => add(&mut confirmed, share),
-                false => refuted.push(share),
+            if share.tried.as_ref().is_some_and(|of| holds(of, enough)) {
+                add(&mut confirmed, share)
+            } else {
+                refuted.push(share)
             }
         }
         if !confirmed.iter().any(|of| weight(of) >= EXPLAINS) {

@@ -39,9 +39,10 @@ pub fn distinct(read: Option<&Path>, written: &[PathBuf]) -> Result<(), Refused>
     for path in written {
         let found = place(path);
         if known.contains(&found) {
-            let message = match scenario.as_ref() == Some(&found) {
-                true => format!("{} is the scenario: it would be lost", path.display()),
-                false => format!("{} is named twice", path.display()),
+            let message = if scenario.as_ref() == Some(&found) {
+                format!("{} is the scenario: it would be lost", path.display())
+            } else {
+                format!("{} is named twice", path.display())
             };
             return Err(Refused::new(&message, "name another file"));
         }

@@ -65,9 +65,10 @@ pub fn pair(
             Ok([Endpoint::Sender(Box::new(sender)), receiver])
         }
         Carrier::Udp => {
-            let ecn = match traffic.kind.workload.ecn_capable() {
-                true => Ecn::Ect0,
-                false => Ecn::NotCapable,
+            let ecn = if traffic.kind.workload.ecn_capable() {
+                Ecn::Ect0
+            } else {
+                Ecn::NotCapable
             };
             Ok([ecn; 2].map(|ecn| Endpoint::Datagrams(Box::new(Datagrams::new(ecn)))))
         }

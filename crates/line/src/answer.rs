@@ -115,9 +115,10 @@ impl Uploaded {
         let ms = now.duration_since(self.since).as_secs_f64() * 1e3;
         let line = format!("{ms:.1} {}\n", self.place.uploaded());
         self.next.as_mut().reset(now + STEP);
-        Poll::Ready(Some(match self.place.count(line.len() as u64) {
-            true => Ok(Frame::data(line.into())),
-            false => Err(used_up()),
+        Poll::Ready(Some(if self.place.count(line.len() as u64) {
+            Ok(Frame::data(line.into()))
+        } else {
+            Err(used_up())
         }))
     }
 }

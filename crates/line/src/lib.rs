@@ -33,6 +33,6 @@ mod tls;
 pub mod waits;
 mod way;
 
-pub use probe::Trust;
+pub use probe::{Pin, Trust};
 pub use problem::Problem;
 pub use tls::Trusted;

@@ -55,13 +55,14 @@ fn roots() -> Result<rustls::RootCertStore, Problem> {
     let found = rustls_native_certs::load_native_certs();
     let mut roots = rustls::RootCertStore::empty();
     roots.add_parsable_certificates(found.certs);
-    match roots.is_empty() {
-        false => Ok(roots),
-        true => Err(Problem::Refused(
+    if roots.is_empty() {
+        Err(Problem::Refused(
             "this system names no certificate authority (ca-certificates is not installed?); a server of your own \
              is known by --pin"
                 .to_owned(),
-        )),
+        ))
+    } else {
+        Ok(roots)
     }
 }
 

@@ -34,9 +34,10 @@ impl Chance {
     /// streams of random numbers from others with the same `seed`.
     pub fn new(share: f64, burst: f64, jitter: Duration, seed: u64, name: &str) -> Self {
         // Independent losses begin and continue with the same probability.
-        let (begins, ends) = match burst <= 1.0 {
-            true => (share, 1.0 - share),
-            false => gilbert(share, burst),
+        let (begins, ends) = if burst <= 1.0 {
+            (share, 1.0 - share)
+        } else {
+            gilbert(share, burst)
         };
         Chance {
             begins,

@@ -294,15 +294,14 @@ impl Trace {
     /// The least and the greatest rate: of samples, or else of whole seconds, if there are some.
     pub fn range(&self) -> (Rate, Rate) {
         let seconds = self.period / SECOND;
-        let rates: Vec<Rate> = match self.sampled || self.period == u64::MAX || seconds < 2 {
-            true => self.rates.clone(),
-            false => {
-                let at = |second| self.capacity_until(Instant::from_nanos(second * SECOND));
-                let carried = (0..seconds).map(|second| at(second + 1) - at(second));
-                carried
-                    .map(|bytes| Rate::from_mbit_f64(bytes * 8.0 / 1e6))
-                    .collect()
-            }
+        let rates: Vec<Rate> = if self.sampled || self.period == u64::MAX || seconds < 2 {
+            self.rates.clone()
+        } else {
+            let at = |second| self.capacity_until(Instant::from_nanos(second * SECOND));
+            let carried = (0..seconds).map(|second| at(second + 1) - at(second));
+            carried
+                .map(|bytes| Rate::from_mbit_f64(bytes * 8.0 / 1e6))
+                .collect()
         };
         let of = |better: fn(Rate, Rate) -> Rate| rates.iter().copied().reduce(better);
         (

@@ -200,9 +200,10 @@ impl Reader<'_> {
         if let Some(packet) = self.waiting.remove(&address) {
             // The kernel does not report the decision: the last arrival was refused, others were
             // chosen.
-            let reason = match packet.packet.number == self.came {
-                true => DropReason::Tail,
-                false => DropReason::Congestion,
+            let reason = if packet.packet.number == self.came {
+                DropReason::Tail
+            } else {
+                DropReason::Congestion
             };
             self.drop(now, packet, reason);
         }

@@ -171,9 +171,10 @@ impl Gate {
 /// Bytes on the wire, with the headers of all segments that the packet is still to be cut into. The kernel
 /// does not tell how large these are: they are full.
 fn wire_len(queued: &Queued<'_>) -> u32 {
-    let headers = match queued.whole {
-        true => headers(queued.bytes).unwrap_or(0),
-        false => 0,
+    let headers = if queued.whole {
+        headers(queued.bytes).unwrap_or(0)
+    } else {
+        0
     };
     let room = FULL.saturating_sub(headers);
     if !queued.whole || headers == 0 || room == 0 {

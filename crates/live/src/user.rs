@@ -71,9 +71,10 @@ fn become_root() -> Result<(), Error> {
 fn refused(error: &dyn core::fmt::Display) -> Error {
     let message = format!("this system permits no network of its own: {error}");
     let restricted = read_to_string(RESTRICTED).is_ok_and(|set| set.trim() == "1");
-    let help = match restricted {
-        true => format!("run it with sudo, or let root set {RESTRICTED} to 0"),
-        false => may::remedy(),
+    let help = if restricted {
+        format!("run it with sudo, or let root set {RESTRICTED} to 0")
+    } else {
+        may::remedy()
     };
     Error::new(message, help)
 }

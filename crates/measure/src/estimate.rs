@@ -330,9 +330,10 @@ fn edge(start: f64, sign: f64, possible: &dyn Fn(f64) -> bool) -> Option<f64> {
     let (mut inside, mut outside) = (inside, outside);
     for _ in 0..40 {
         let middle = f64::midpoint(inside, outside);
-        match possible(middle) {
-            true => inside = middle,
-            false => outside = middle,
+        if possible(middle) {
+            inside = middle
+        } else {
+            outside = middle
         }
     }
     Some(inside)
@@ -461,9 +462,12 @@ mod tests {
 
     /// One value for each of `size` units: `factor` times a log-normal, or zero.
     fn drawn(chance: &mut Stream, size: u64, factor: f64, zeros: f64) -> Vec<Vec<f64>> {
-        let mut value = || match chance.unit() < zeros {
-            true => 0.0,
-            false => factor * libm::exp(0.5 * chance.normal()),
+        let mut value = || {
+            if chance.unit() < zeros {
+                0.0
+            } else {
+                factor * libm::exp(0.5 * chance.normal())
+            }
         };
         (0..size).map(|_| vec![value()]).collect()
     }

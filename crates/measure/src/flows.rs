@@ -7,9 +7,10 @@ use workload::Rows;
 /// The name, in results, of the flow with this number among the entry's, from 1 in the order in
 /// which they start: the entry's name, with the number if the entry has several.
 pub fn flow_name(entry: &Traffic, number: u32) -> String {
-    match entry.kind.entry.rows == Rows::Loads || entry.count > 1 {
-        true => format!("{}-{number}", entry.name),
-        false => entry.name.clone(),
+    if entry.kind.entry.rows == Rows::Loads || entry.count > 1 {
+        format!("{}-{number}", entry.name)
+    } else {
+        entry.name.clone()
     }
 }
 

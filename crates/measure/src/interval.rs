@@ -79,9 +79,10 @@ const FAR: f64 = 10.0;
 /// An interval around `value` as it is printed: `1.2 to 3.4`, or `1.2 or more` if its upper end is more than ten
 /// times the value. That covers whatever the interval does.
 pub fn written(value: f64, (low, high): (f64, f64), number: impl Fn(f64) -> String) -> String {
-    match value > 0.0 && low >= 0.0 && high > FAR * value {
-        true => format!("{} or more", number(low)),
-        false => format!("{} to {}", number(low), number(high)),
+    if value > 0.0 && low >= 0.0 && high > FAR * value {
+        format!("{} or more", number(low))
+    } else {
+        format!("{} to {}", number(low), number(high))
     }
 }
 
@@ -107,9 +108,10 @@ fn without_zeros(values: &[f64], level: f64) -> Option<(f64, f64)> {
     }
     let logs: Vec<f64> = values.iter().map(|value| libm::log(*value)).collect();
     let joined = join(student, log_normal(&logs, level));
-    match tailed(&logs) {
-        true => Some(join(joined, pareto(&logs, level)?)),
-        false => Some(joined),
+    if tailed(&logs) {
+        Some(join(joined, pareto(&logs, level)?))
+    } else {
+        Some(joined)
     }
 }
 
@@ -286,9 +288,10 @@ mod tests {
     }
 
     fn zeros(chance: &mut Stream, share: f64, value: fn(&mut Stream) -> f64) -> f64 {
-        match chance.unit() < share {
-            true => 0.0,
-            false => value(chance),
+        if chance.unit() < share {
+            0.0
+        } else {
+            value(chance)
         }
     }
 

@@ -150,9 +150,10 @@ impl Video {
         };
         let lost = matches!(frame.fate, Some(Fate::Lost(_)));
         let late = delay.is_some_and(|delay| delay > self.threshold);
-        let stall = match late {
-            true => ends.since(frame.sent),
-            false => Duration::ZERO,
+        let stall = if late {
+            ends.since(frame.sent)
+        } else {
+            Duration::ZERO
         };
         if frame.sent >= self.from {
             self.frames += 1;

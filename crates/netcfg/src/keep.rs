@@ -83,8 +83,9 @@ fn found(runner: &mut dyn Runner, store: &Store, device: &Device) -> Result<Foun
         return Ok(Found::Gone);
     }
     let differences = differences(&journal, &now);
-    Ok(match differences.is_empty() {
-        true => Found::Whole,
-        false => Found::Restored(differences),
+    Ok(if differences.is_empty() {
+        Found::Whole
+    } else {
+        Found::Restored(differences)
     })
 }

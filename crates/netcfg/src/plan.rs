@@ -260,9 +260,10 @@ struct Shaper {
 
 impl Shaper {
     fn of(settings: &Settings, rate: Option<ShapedRate>, ingress: bool, ethernet: bool) -> Self {
-        let home = match ingress {
-            true => Home::Receivers,
-            false => Home::Senders,
+        let home = if ingress {
+            Home::Receivers
+        } else {
+            Home::Senders
         };
         let discipline = settings.discipline(ingress);
         let discipline = discipline.facing(home, rate.map(ShapedRate::get));

@@ -81,15 +81,16 @@ impl Privileges {
         }
         let names: Vec<&str> = lacking.iter().map(|capability| capability.name()).collect();
         let names = names.join(" and ");
-        Some(match self.root || self.container {
-            true => (
+        Some(if self.root || self.container {
+            (
                 format!("this process lacks {names}, as in a container"),
                 format!("start the container with more: {IN_CONTAINER} (docs/guide-containers.md)"),
-            ),
-            false => (
+            )
+        } else {
+            (
                 format!("this process lacks {names}"),
                 "run it with sudo".to_owned(),
-            ),
+            )
         })
     }
 }

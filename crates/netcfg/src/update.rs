@@ -55,7 +55,11 @@ fn in_place(old: &[Change], new: &[Change]) -> Option<Vec<Change>> {
     let pairs = old.iter().zip(new);
     let mut changes = Vec::new();
     for (old, new) in pairs {
-        changes.extend(difference(old, new)?);
+        match difference(old, new) {
+            Difference::None => {}
+            Difference::Numbers(change) => changes.push(change),
+            Difference::Kind => return None,
+        }
     }
     // The meaning of priorities depends on the root's handle.
     let levels = new.iter().any(Change::is_of_netfilter);
@@ -66,13 +70,23 @@ fn in_place(old: &[Change], new: &[Change]) -> Option<Vec<Change>> {
     Some(changes)
 }
 
-/// The change from `old` to `new`, if there is one to be made; None if it is not of the same kind.
-fn difference(old: &Change, new: &Change) -> Option<Option<Change>> {
+/// How a change differs from the one in its place in an earlier plan.
+enum Difference {
+    /// Not at all, or in what needs no change.
+    None,
+    /// In numbers, which this change sets.
+    Numbers(Change),
+    /// In its kind, its device or its place in the tree.
+    Kind,
+}
+
+/// How `new` differs from `old`.
+fn difference(old: &Change, new: &Change) -> Difference {
     use Change::{Accounting, Ages, Class, Leaf, Root};
     if old == new {
-        return Some(None);
+        return Difference::None;
     }
-    Some(Some(match (old, new) {
+    Difference::Numbers(match (old, new) {
         (
             Root { device, root, .. },
             Root {
@@ -81,14 +95,15 @@ fn difference(old: &Change, new: &Change) -> Option<Option<Change>> {
                 ..
             },
         ) if device == same => {
-            let (new, before) = (with_slot(root, new)?, Before::Ours(root.clone()));
-            if new == *root {
-                return Some(None);
-            }
+            let new = match with_slot(root, new) {
+                None => return Difference::Kind,
+                Some(new) if new == *root => return Difference::None,
+                Some(new) => new,
+            };
             Root {
                 device: device.clone(),
                 root: new,
-                before,
+                before: Before::Ours(root.clone()),
             }
         }
         (
@@ -100,7 +115,7 @@ fn difference(old: &Change, new: &Change) -> Option<Option<Change>> {
             },
         ) if device == same => {
             if new == class {
-                return Some(None);
+                return Difference::None;
             }
             Class {
                 device: device.clone(),
@@ -117,7 +132,7 @@ fn difference(old: &Change, new: &Change) -> Option<Option<Change>> {
             },
         ) if device == same && leaf.place == new.place => {
             if new.discipline == leaf.discipline {
-                return Some(None);
+                return Difference::None;
             }
             Leaf {
                 device: device.clone(),
@@ -127,7 +142,7 @@ fn difference(old: &Change, new: &Change) -> Option<Option<Change>> {
         }
         // The state before the first of our changes is the one that is restored.
         (Accounting { device, .. }, Accounting { device: same, .. }) if device == same => {
-            return Some(None);
+            return Difference::None;
         }
         (
             Ages { device, table, .. },
@@ -138,7 +153,7 @@ fn difference(old: &Change, new: &Change) -> Option<Option<Change>> {
             },
         ) if device == same && table.split == new.split => {
             if table == new {
-                return Some(None);
+                return Difference::None;
             }
             Ages {
                 device: device.clone(),
@@ -146,8 +161,8 @@ fn difference(old: &Change, new: &Change) -> Option<Option<Change>> {
                 before: Some(*table),
             }
         }
-        _ => return None,
-    }))
+        _ => return Difference::Kind,
+    })
 }
 
 /// `new` in the place of `old`: with its handle if the kernel can change the one into the other.

@@ -471,9 +471,10 @@ impl Sender {
     /// The rate for both subflows, without the limit.
     fn wanted(&self) -> Rate {
         let rate = Rate::from_bytes_over(self.window.window(), self.srtt());
-        match self.window.in_slow_start() {
-            true => rate.scale(2, 1),
-            false => rate.scale(5, 4),
+        if self.window.in_slow_start() {
+            rate.scale(2, 1)
+        } else {
+            rate.scale(5, 4)
         }
     }
 }

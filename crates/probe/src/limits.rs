@@ -240,13 +240,14 @@ impl Ledger {
 }
 
 fn renewed(entry: Use, now: Instant) -> Use {
-    match now.saturating_duration_since(entry.since) >= PERIOD {
-        true => Use {
+    if now.saturating_duration_since(entry.since) >= PERIOD {
+        Use {
             since: now,
             bytes: 0,
             ..entry
-        },
-        false => entry,
+        }
+    } else {
+        entry
     }
 }
 

@@ -333,9 +333,10 @@ fn weigh(votes: Votes) -> (Kind, f64) {
     }
     let fair = f64::from(votes.fair) / f64::from(decided);
     let covered = f64::from(decided) / f64::from(decided + votes.unknown);
-    match fair > 0.5 && votes.fair >= LEAST_VOTES {
-        true => (Kind::Fair, covered * fair),
-        false => (Kind::Shared, covered * (1.0 - fair).max(0.5)),
+    if fair > 0.5 && votes.fair >= LEAST_VOTES {
+        (Kind::Fair, covered * fair)
+    } else {
+        (Kind::Shared, covered * (1.0 - fair).max(0.5))
     }
 }
 

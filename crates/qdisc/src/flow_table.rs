@@ -171,9 +171,10 @@ impl<P> FlowTable<P> {
             bytes += u64::from(packet.len);
             // The arriving packet is the last of its bucket.
             let refused = bucket == newest && self.buckets[bucket as usize].is_empty();
-            let reason = match refused {
-                true => DropReason::Tail,
-                false => DropReason::Overlimit,
+            let reason = if refused {
+                DropReason::Tail
+            } else {
+                DropReason::Overlimit
             };
             observer.dropped(now, packet, reason);
         }

@@ -112,9 +112,10 @@ impl<P: Send> Policer<P> {
 
 impl<P: Send> Qdisc<P> for Policer<P> {
     fn enqueue(&mut self, now: Instant, packet: Packet<P>, observer: &mut dyn Observer<P>) {
-        match self.conforms(now, packet.len) {
-            true => self.queue.enqueue(now, packet, observer),
-            false => observer.dropped(now, packet, DropReason::Rate),
+        if self.conforms(now, packet.len) {
+            self.queue.enqueue(now, packet, observer)
+        } else {
+            observer.dropped(now, packet, DropReason::Rate)
         }
     }
 

@@ -321,9 +321,12 @@ impl Claim {
         checked.ours = Some(estimate.value);
         checked.ci95 = estimate.ci95;
         let of_runs = self.metric.is_some();
-        let held = self.expect.and_then(|range| match of_runs {
-            true => range.judge(&estimate),
-            false => Some(range.contains(estimate.value)),
+        let held = self.expect.and_then(|range| {
+            if of_runs {
+                range.judge(&estimate)
+            } else {
+                Some(range.contains(estimate.value))
+            }
         });
         checked.p = of_runs.then(|| self.p(records, &place));
         checked.needed = self.needed(&estimate);

@@ -18,9 +18,10 @@ pub(crate) fn least_p(decided: impl Fn(f64) -> bool) -> f64 {
     let (mut sure, mut unsure) = (MOST_P, LEAST_P);
     for _ in 0..12 {
         let middle = (sure * unsure).sqrt();
-        match decided(middle) {
-            true => sure = middle,
-            false => unsure = middle,
+        if decided(middle) {
+            sure = middle
+        } else {
+            unsure = middle
         }
     }
     sure

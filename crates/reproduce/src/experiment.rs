@@ -210,11 +210,12 @@ impl Experiment {
             return Err(Refusal::new("draw without a sample").with_help(help));
         }
         let letter = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-        match (1..=MAX_DRAW).contains(&text.len()) && text.chars().all(letter) {
-            true => Ok(()),
-            false => Err(Refusal::new("that is no text to draw by").with_help(format!(
+        if (1..=MAX_DRAW).contains(&text.len()) && text.chars().all(letter) {
+            Ok(())
+        } else {
+            Err(Refusal::new("that is no text to draw by").with_help(format!(
                 "write 1 to {MAX_DRAW} letters, digits, -, _ and ., such as the hash of a commit"
-            ))),
+            )))
         }
     }
 

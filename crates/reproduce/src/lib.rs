@@ -81,9 +81,10 @@ pub fn outcome<'a>(
     progress: &dyn Progress,
     version: &str,
 ) -> Result<Outcome<'a>, Error> {
-    let jobs = match experiment.has_runs() {
-        true => experiment.grid(wanted)?.plan(engine, names)?,
-        false => Vec::new(),
+    let jobs = if experiment.has_runs() {
+        experiment.grid(wanted)?.plan(engine, names)?
+    } else {
+        Vec::new()
     };
     let results = run(engine, &jobs, Some(keeping), progress)?;
     let facts = Facts::new(engine, wanted.data);

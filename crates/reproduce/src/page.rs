@@ -146,17 +146,19 @@ pub fn groups<'o, 'a>(outcomes: &'o [Outcome<'a>]) -> impl Iterator<Item = &'o [
 /// A table of how many claims of each experiment hold.
 pub fn summary(outcomes: &[Outcome<'_>]) -> String {
     let several = groups(outcomes).any(|group| group.len() > 1);
-    let mut text = match several {
-        true => "| experiment | calls | hold | do not | cannot be told |\n| --- | --- | --- | --- | --- |\n",
-        false => "| experiment | hold | do not | cannot be told |\n| --- | --- | --- | --- |\n",
+    let mut text = if several {
+        "| experiment | calls | hold | do not | cannot be told |\n| --- | --- | --- | --- | --- |\n"
+    } else {
+        "| experiment | hold | do not | cannot be told |\n| --- | --- | --- | --- |\n"
     }
     .to_owned();
     for outcome in outcomes {
         let [holds, fails, untold] = counts(outcome.claims.iter());
         let (id, title) = (&outcome.experiment.id, &outcome.experiment.written.title);
-        let calls = match several {
-            true => format!(" {} |", outcome.experiment.calls()),
-            false => String::new(),
+        let calls = if several {
+            format!(" {} |", outcome.experiment.calls())
+        } else {
+            String::new()
         };
         _ = writeln!(
             text,

@@ -152,9 +152,10 @@ impl Score {
         };
         let others: Vec<String> = self.margins.iter().flat_map(of_axis).collect();
         let text = format!("{} {unit}", self.margin);
-        match others.is_empty() {
-            true => text.trim().to_owned(),
-            false => format!("{} ({})", text.trim(), others.join(", ")),
+        if others.is_empty() {
+            text.trim().to_owned()
+        } else {
+            format!("{} ({})", text.trim(), others.join(", "))
         }
     }
 
@@ -324,9 +325,10 @@ impl Comparison<'_> {
     }
 
     fn worse_by(&self, sides: &[Vec<Vec<f64>>; 2], level: f64) -> Option<Estimate> {
-        let against = match self.score.percent {
-            true => Against::Percent,
-            false => Against::Difference,
+        let against = if self.score.percent {
+            Against::Percent
+        } else {
+            Against::Difference
         };
         let [ours, theirs] = sides;
         let estimate = compare(self.statistic, [ours, theirs], against, level)?;

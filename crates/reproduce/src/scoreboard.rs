@@ -98,15 +98,16 @@ fn balance(duels: &[&Duel], rival: &str) -> String {
         let sum: f64 = against.iter().map(|duel| duel.means[side]).sum();
         number(sum / against.len() as f64)
     };
-    match against.is_empty() {
-        true => "–".to_owned(),
-        false => format!(
+    if against.is_empty() {
+        "–".to_owned()
+    } else {
+        format!(
             "+{} −{}, {} : {}",
             count(Better),
             count(Worse),
             mean(0),
             mean(1)
-        ),
+        )
     }
 }
 
@@ -125,13 +126,14 @@ fn lost(scored: &Scored, axes: &[Axis]) -> Option<Board> {
     };
     let shown = lost.len().min(LISTED);
     (shown > 0).then(|| Board {
-        title: match lost.len() > shown {
-            true => format!(
+        title: if lost.len() > shown {
+            format!(
                 "{}: the {shown} of {} lost that are farthest",
                 scored.title,
                 lost.len()
-            ),
-            false => format!("{}: lost", scored.title),
+            )
+        } else {
+            format!("{}: lost", scored.title)
         },
         table: (
             head.chain(last).collect(),

@@ -33,9 +33,10 @@ pub fn run(args: &AutorateArgs) -> Result<(), Refused> {
         return others::migrate(file);
     }
     let device = device("--dev", args.dev.as_deref().unwrap_or_default())?;
-    match args.observe {
-        true => observe::observe(args, &device),
-        false => follow::by_hand(args, &device),
+    if args.observe {
+        observe::observe(args, &device)
+    } else {
+        follow::by_hand(args, &device)
     }
 }
 

@@ -106,9 +106,10 @@ pub fn serve(state: &Path, diversion: &Diversion, service: &mut dyn Service) -> 
                 restored = keeper.restored();
                 control.answer(&mut |settings| service.change(gates, settings));
                 service.look(gates, restored);
-                match host.interrupted() || keeper.has_failed() {
-                    true => ControlFlow::Break(()),
-                    false => ControlFlow::Continue(()),
+                if host.interrupted() || keeper.has_failed() {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
                 }
             };
             gates.serve(every, each).map_err(broke)

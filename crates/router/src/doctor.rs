@@ -30,9 +30,10 @@ pub fn run(args: &DoctorArgs, chromium: Option<Chromium>) -> Result<(), Refused>
         finding.commands.retain(|command| asked.contains(command));
     }
     found.retain(|finding| !finding.commands.is_empty());
-    print(&match args.json {
-        true => as_json(&found, asked),
-        false => as_text(&found),
+    print(&if args.json {
+        as_json(&found, asked)
+    } else {
+        as_text(&found)
     })?;
     let unfit: Vec<&str> = unfit(&found, asked).map(Examined::word).collect();
     if unfit.is_empty() {

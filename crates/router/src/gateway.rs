@@ -193,9 +193,10 @@ impl Gateway {
 fn rate(text: &str) -> core::result::Result<Rate, Refusal> {
     let rate = text.parse::<Rate>();
     let rate = rate.map_err(|error| Refusal::new(error.to_string()))?;
-    match RATES.contains(&rate) {
-        true => Ok(rate),
-        false => Err(Refusal::new(format!("{text} is not in 8kbit to 1tbit"))),
+    if RATES.contains(&rate) {
+        Ok(rate)
+    } else {
+        Err(Refusal::new(format!("{text} is not in 8kbit to 1tbit")))
     }
 }
 

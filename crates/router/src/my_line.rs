@@ -146,8 +146,9 @@ fn shares(part: Part) -> String {
     let Part {
         rate, of, percent, ..
     } = part;
-    match part.varies {
-        true => format!("{rate}, {percent} % of the line's slowest second, {of}"),
-        false => format!("{rate}, {percent} % of the line's {of}"),
+    if part.varies {
+        format!("{rate}, {percent} % of the line's slowest second, {of}")
+    } else {
+        format!("{rate}, {percent} % of the line's {of}")
     }
 }

@@ -173,11 +173,12 @@ fn small(path: &Path) -> Result<String, String> {
     let mut text = String::new();
     let file = File::open(path).map_err(|error| error.to_string())?;
     let read = file.take(MOST + 1).read_to_string(&mut text);
-    match read.map_err(|error| error.to_string())? as u64 > MOST {
-        true => Err(format!(
+    if read.map_err(|error| error.to_string())? as u64 > MOST {
+        Err(format!(
             "found more than {MOST} bytes, expected a configuration"
-        )),
-        false => Ok(text),
+        ))
+    } else {
+        Ok(text)
     }
 }
 

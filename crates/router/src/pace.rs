@@ -82,9 +82,10 @@ fn built(choice: &Choice, option: &str) -> Result<Box<dyn Qdisc<u32>>> {
     };
     let built = Registry::builtin().build(choice, &env);
     built.map_err(|refusal| {
-        let place = match refusal.message.contains("parameter rate") {
-            true => option,
-            false => "pace",
+        let place = if refusal.message.contains("parameter rate") {
+            option
+        } else {
+            "pace"
         };
         let help = "`analects describe pacer` lists its settings";
         Refused::because(refusal.within(place), help)

@@ -8,12 +8,9 @@ use ::probe::{Identity, Trust, real};
 use cca::tonopah::Settings;
 use command::Refused;
 use command::print;
-use core::fmt::Display;
-use core::str::FromStr;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use units::Bytes;
 
 type Result<T> = core::result::Result<T, Refused>;
 
@@ -29,22 +26,19 @@ pub fn probe(args: &ProbeArgs) -> Result<()> {
 }
 
 fn ask(args: &ProbeArgs) -> Result<()> {
-    let trust = match &args.pin {
-        Some(pin) => Trust::Pin(pin.parse()?),
-        None => Trust::Anyone,
-    };
     let wish = Wish {
         direction: if args.up {
             Direction::Up
         } else {
             Direction::Down
         },
-        form: match args.quick {
-            true => Form::Quick,
-            false => Form::Load(Duration::from_secs(args.seconds)),
+        form: if args.quick {
+            Form::Quick
+        } else {
+            Form::Load(Duration::from_secs(args.seconds))
         },
-        trust,
-        rate: parsed("--rate", &args.rate)?,
+        trust: args.pin.map_or(Trust::Anyone, Trust::Pin),
+        rate: args.rate,
     };
     let remote = resolved(args.host.as_deref().unwrap_or_default())?;
     let mut told: Option<Management> = None;
@@ -91,18 +85,14 @@ fn json(report: &Report) -> String {
 
 fn serve(args: &ProbeServe) -> Result<()> {
     let ledger = Ledger::new(Policy {
-        allow: args
-            .allow
-            .iter()
-            .map(|text| Ok(text.parse()?))
-            .collect::<Result<_>>()?,
+        allow: args.allow.clone(),
         clients: usize::from(args.clients),
         clients_per_address: 1,
         longest: Duration::from_secs(args.seconds),
-        rate: parsed("--rate", &args.rate)?,
-        rate_in_all: parsed("--rate-in-all", &args.rate_in_all)?,
-        bytes: parsed::<Bytes>("--bytes", &args.bytes)?.get(),
-        bytes_in_all: parsed::<Bytes>("--bytes-in-all", &args.bytes_in_all)?.get(),
+        rate: args.rate,
+        rate_in_all: args.rate_in_all,
+        bytes: args.bytes.get(),
+        bytes_in_all: args.bytes_in_all.get(),
     });
     let identity = Identity::load_or_make(&args.key)?;
     let mut server =
@@ -126,9 +116,10 @@ fn measured(
     ledger: Ledger,
 ) -> Result<()> {
     let failed = |problem: line::Problem| Refused::failed(&problem.to_string(), "");
-    let page = match args.page {
-        true => Some(line::page::Page::new(args.playground.clone()).map_err(failed)?),
-        false => None,
+    let page = if args.page {
+        Some(line::page::Page::new(args.playground.clone()).map_err(failed)?)
+    } else {
+        None
     };
     let tls = match (&args.certificate, &args.certificate_key) {
         (Some(certificate), Some(key)) => line::server::Server::given(certificate, key),
@@ -155,11 +146,6 @@ fn measured(
     Ok(())
 }
 
-fn parsed<T: FromStr<Err: Display>>(option: &str, text: &str) -> Result<T> {
-    text.parse()
-        .map_err(|e: T::Err| Refused::new(&format!("{option}: {e}"), "such as 20mbit, or 2GB"))
-}
-
 /// The first address of a host, with the port if one is named.
 fn resolved(host: &str) -> Result<SocketAddr> {
     if let Ok(address) = host.parse::<SocketAddr>() {
@@ -168,9 +154,10 @@ fn resolved(host: &str) -> Result<SocketAddr> {
     if let Ok(address) = host.parse::<IpAddr>() {
         return Ok((address, PORT).into());
     }
-    let found = match host.contains(':') {
-        true => host.to_socket_addrs(),
-        false => (host, PORT).to_socket_addrs(),
+    let found = if host.contains(':') {
+        host.to_socket_addrs()
+    } else {
+        (host, PORT).to_socket_addrs()
     };
     let help = "a host is a name or an address, with a port if it is not 7411: example.org:7411";
     match found.map(|mut addresses| addresses.next()) {

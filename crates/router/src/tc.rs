@@ -121,9 +121,10 @@ fn trial(args: &TcApply) -> Result<Option<std::time::Duration>> {
     let span: Duration = text
         .parse()
         .map_err(|error| refused("--confirm", &error, &help))?;
-    match TRIAL.contains(&span) {
-        true => Ok(Some(std::time::Duration::from_nanos(span.as_nanos()))),
-        false => Err(refused("--confirm", &format_args!("found {text}"), &help)),
+    if TRIAL.contains(&span) {
+        Ok(Some(std::time::Duration::from_nanos(span.as_nanos())))
+    } else {
+        Err(refused("--confirm", &format_args!("found {text}"), &help))
     }
 }
 

@@ -60,9 +60,10 @@ pub fn home(traffic: &[Traffic], entry: u16) -> Ipv4Addr {
 /// Server `number` of an entry. Sites are the same for every entry that visits them; calls and
 /// transfers have their own.
 pub fn server(traffic: &Traffic, number: u32) -> Ipv4Addr {
-    let name = match traffic.kind.workload.shares_servers() {
-        true => "site".to_owned(),
-        false => format!("server {}", traffic.name),
+    let name = if traffic.kind.workload.shares_servers() {
+        "site".to_owned()
+    } else {
+        format!("server {}", traffic.name)
     };
     let bits = Stream::new(u64::from(number), &name).bits();
     // Neither the network's own address nor its broadcast address.

@@ -228,9 +228,12 @@ impl core::str::FromStr for Buffer {
 
     fn from_str(text: &str) -> core::result::Result<Self, ParseError> {
         let lower = text.trim().to_ascii_lowercase();
-        let bound = |within: bool, expected: &'static str| match within {
-            true => Ok(()),
-            false => Err(ParseError::new(text, expected)),
+        let bound = |within: bool, expected: &'static str| {
+            if within {
+                Ok(())
+            } else {
+                Err(ParseError::new(text, expected))
+            }
         };
         let parsed = if let Some(number) = lower.strip_suffix("bdp") {
             let number: Option<f64> = number.trim().parse().ok();

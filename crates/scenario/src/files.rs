@@ -422,9 +422,10 @@ type Sites = [OnceLock<Arc<Page>>; generator::SITES as usize];
 fn generated(number: u32, web: bool) -> Vec<Arc<Page>> {
     static CONFUCIUS: Sites = [const { OnceLock::new() }; generator::SITES as usize];
     static WEB: Sites = [const { OnceLock::new() }; generator::SITES as usize];
-    let (sites, population) = match web {
-        true => (&WEB, &generator::WEB),
-        false => (&CONFUCIUS, &generator::CONFUCIUS),
+    let (sites, population) = if web {
+        (&WEB, &generator::WEB)
+    } else {
+        (&CONFUCIUS, &generator::CONFUCIUS)
     };
     let made = sites.iter().zip(0..number);
     let made = made.map(|(site, index)| site.get_or_init(|| Arc::new(population.site(index))));

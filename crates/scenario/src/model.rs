@@ -99,11 +99,12 @@ impl Scenario {
             .links
             .iter()
             .map(|link| &self.links[usize::from(*link)]);
-        let capacity = match traffic.up {
-            true => links
+        let capacity = if traffic.up {
+            links
                 .rev()
-                .find_map(|link| Some(&link.up.as_ref()?.capacity)),
-            false => links.map(|link| &link.capacity).next(),
+                .find_map(|link| Some(&link.up.as_ref()?.capacity))
+        } else {
+            links.map(|link| &link.capacity).next()
         };
         capacity.map(Capacity::nominal).unwrap_or_default()
     }

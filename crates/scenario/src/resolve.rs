@@ -160,15 +160,14 @@ fn ack_every(root: &mut Section<'_>, stack: Stack) -> Result<u32> {
         return Ok(stack.config().ack_every);
     };
     let value: u32 = text.parse_value()?;
-    match (1..=MAX_ACK_EVERY).contains(&value) {
-        true => Ok(value),
-        false => {
-            let message = format!("{}: {value} packets", text.key);
-            Err(text.error(
-                &message,
-                &format!("write a number from 1 to {MAX_ACK_EVERY}"),
-            ))
-        }
+    if (1..=MAX_ACK_EVERY).contains(&value) {
+        Ok(value)
+    } else {
+        let message = format!("{}: {value} packets", text.key);
+        Err(text.error(
+            &message,
+            &format!("write a number from 1 to {MAX_ACK_EVERY}"),
+        ))
     }
 }
 

@@ -37,9 +37,12 @@ pub fn controller(text: &Text<'_>, before: &[Link], names: &dyn Names) -> Result
 /// The capacity of the slowest link before, in the direction of the setting `key`.
 fn slowest<'a>(before: &'a [Link], key: &str) -> core::result::Result<&'a Capacity, Refusal> {
     let up = key.ends_with("up");
-    let capacities = before.iter().filter_map(|link| match up {
-        true => link.up.as_ref().map(|up| &up.capacity),
-        false => Some(&link.capacity),
+    let capacities = before.iter().filter_map(|link| {
+        if up {
+            link.up.as_ref().map(|up| &up.capacity)
+        } else {
+            Some(&link.capacity)
+        }
     });
     let slowest = capacities.min_by_key(|capacity| capacity.nominal());
     slowest.ok_or_else(|| {

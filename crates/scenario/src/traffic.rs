@@ -80,9 +80,10 @@ pub fn traffic(
 fn entry(mut section: Section<'_>, name: String, known: &Known<'_>) -> Result<Vec<Traffic>> {
     let (entry, kind) = workload(&mut section, &name, known.names)?;
     let preset = preset(&mut section, &entry)?;
-    let rtt = match section.has("rtt") {
-        true => Some(limited(&mut section, "rtt", Duration::ZERO, MAX_RTT)?),
-        false => None,
+    let rtt = if section.has("rtt") {
+        Some(limited(&mut section, "rtt", Duration::ZERO, MAX_RTT)?)
+    } else {
+        None
     };
     let access = section.text("access")?;
     let host = name_at(&mut section, "host")?;
@@ -115,9 +116,10 @@ fn entry(mut section: Section<'_>, name: String, known: &Known<'_>) -> Result<Ve
     }
     let rows = traffic.kind.entry.rows;
     let in_one = matches!(rows, Rows::Flows | Rows::Figures) && !own_hosts;
-    Ok(match traffic.count == 1 || in_one {
-        true => vec![traffic],
-        false => each(&traffic, own_hosts),
+    Ok(if traffic.count == 1 || in_one {
+        vec![traffic]
+    } else {
+        each(&traffic, own_hosts)
     })
 }
 
@@ -125,9 +127,10 @@ fn entry(mut section: Section<'_>, name: String, known: &Known<'_>) -> Result<Ve
 fn each(of: &Traffic, own_hosts: bool) -> Vec<Traffic> {
     let one = |number: u32| Traffic {
         name: format!("{}-{number}", of.name),
-        host: match own_hosts {
-            true => format!("{}-{number}", of.host),
-            false => of.host.clone(),
+        host: if own_hosts {
+            format!("{}-{number}", of.host)
+        } else {
+            of.host.clone()
         },
         start: of.start + of.stagger * u64::from(number - 1),
         count: 1,

@@ -52,9 +52,10 @@ fn limited(
     from.take(most + 1)
         .read_to_end(&mut bytes)
         .map_err(reason)?;
-    match bytes.len() as u64 > most {
-        true => Err(format!("it has more than {most} bytes")),
-        false => Ok(bytes),
+    if bytes.len() as u64 > most {
+        Err(format!("it has more than {most} bytes"))
+    } else {
+        Ok(bytes)
     }
 }
 

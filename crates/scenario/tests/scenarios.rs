@@ -565,10 +565,11 @@ proptest! {
         };
         // A thousand generated sites would be made for each.
         prop_assume!(!value.starts_with("generated"));
-        let replace = |(number, old): (usize, &str)| match number == line {
-            true => format!("{key} = {value:?}\n"),
-            false => format!("{old}\n"),
-        };
+        let replace = |(number, old): (usize, &str)| if number == line {
+format!("{key} = {value:?}\n")
+} else {
+format!("{old}\n")
+};
         let text: String = text.lines().enumerate().map(replace).collect();
         short(parse(&text))?;
     }

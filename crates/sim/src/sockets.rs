@@ -116,9 +116,10 @@ impl<'a> Ends<'a> {
     /// The route of the packets of one of a flow's ends.
     fn route(&mut self, flow: &Flow, up: bool) -> Route {
         let traffic = self.traffic(flow.entry);
-        let label = match traffic.kind.workload.real_time() {
-            true => Label::RealTime,
-            false => Label::Bulk,
+        let label = if traffic.kind.workload.real_time() {
+            Label::RealTime
+        } else {
+            Label::Bulk
         };
         let sends_most = up == traffic.up;
         let access = traffic.access.filter(|_| sends_most);
@@ -158,9 +159,10 @@ fn hosts(seed: u64, traffic: &Traffic, server: u32, up: bool) -> Hosts {
     let hash =
         |name: &str, number: u32| (Stream::new(seed ^ u64::from(number), name).bits() >> 32) as u32;
     let home = hash(&format!("host {}", traffic.host), 0);
-    let away = match traffic.kind.workload.shares_servers() {
-        true => hash("site", server),
-        false => hash(&format!("server {}", traffic.name), server),
+    let away = if traffic.kind.workload.shares_servers() {
+        hash("site", server)
+    } else {
+        hash(&format!("server {}", traffic.name), server)
     };
     let (source, destination) = if up { (home, away) } else { (away, home) };
     Hosts::new(source, destination)

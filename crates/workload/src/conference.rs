@@ -236,9 +236,10 @@ impl Picture {
             self.key_at.get_or_insert(comes);
         }
         let under_way = self.switch.filter(|&(layer, _)| layer == wanted);
-        self.switch = match wanted == self.layer {
-            true => None,
-            false => under_way.or(Some((wanted, comes))),
+        self.switch = if wanted == self.layer {
+            None
+        } else {
+            under_way.or(Some((wanted, comes)))
         };
         let switched = self.switch.is_some_and(|(_, at)| now >= at);
         if switched {
@@ -304,9 +305,10 @@ impl Conference {
         let (params, most) = (&self.params, &self.most);
         let rates = params.layers.rates();
         layers::choose(estimate, rates, most, params.hysteresis, &mut self.chosen);
-        let filled = match self.chosen == *most {
-            true => Rate::default(),
-            false => self.full,
+        let filled = if self.chosen == *most {
+            Rate::default()
+        } else {
+            self.full
         };
         if core::mem::replace(&mut self.filled, filled) != filled {
             out.push(Output::Fill {

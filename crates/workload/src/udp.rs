@@ -262,10 +262,11 @@ impl Sender {
             }
             self.burst = self.burst + self.params.on + self.params.off;
         }
-        match self.params.kept_alive() {
-            true => self.burst.min(self.next + self.params.alive),
+        if self.params.kept_alive() {
+            self.burst.min(self.next + self.params.alive)
+        } else {
             // A beat may be longer than a silence.
-            false => self.burst.max(next),
+            self.burst.max(next)
         }
     }
 
@@ -276,9 +277,10 @@ impl Sender {
 
     /// Length of the next datagram.
     fn length(&self) -> u32 {
-        match self.in_burst() {
-            true => self.params.packet.get() as u32,
-            false => ALIVE,
+        if self.in_burst() {
+            self.params.packet.get() as u32
+        } else {
+            ALIVE
         }
     }
 

@@ -1,7 +1,9 @@
 //! The arguments of `analects measure`.
 
 use clap::Args;
+use line::Pin;
 use std::path::PathBuf;
+use units::Bytes;
 
 /// What gives each flow a queue of its own. Waits do not tell one from another.
 pub const FAIR: [&str; 3] = ["fq_codel", "cake", "mencius"];
@@ -15,7 +17,7 @@ pub struct MeasureArgs {
     pub server: Option<String>,
     /// The pin of a server of your own, which `analects probe serve` prints. Its port is 7411 if none is said.
     #[arg(long, value_name = "PIN")]
-    pub pin: Option<String>,
+    pub pin: Option<Pin>,
     /// Accept any server that answers: anyone on the path can pose as it, and the line may look as they wish.
     #[arg(long, conflicts_with = "pin")]
     pub trust_anyone: bool,
@@ -24,7 +26,7 @@ pub struct MeasureArgs {
     pub seconds: u16,
     /// Bytes of load in both directions together, at most.
     #[arg(long, default_value = "2GB", value_name = "BYTES")]
-    pub max_bytes: String,
+    pub max_bytes: Bytes,
     /// For a line that is paid by the byte: the same as --seconds 4 --max-bytes 25MB.
     #[arg(long, conflicts_with_all = ["seconds", "max_bytes"])]
     pub metered: bool,

@@ -114,12 +114,13 @@ pub fn run(args: &FlentArgs) -> Result<()> {
 fn round_trip(text: &str) -> Result<Duration> {
     let rtt = time("--rtt", text)?;
     let ms = rtt.as_millis_f64();
-    match (RTTS.0..=RTTS.1).contains(&ms) {
-        true => Ok(rtt),
-        false => Err(Refused::new(
+    if (RTTS.0..=RTTS.1).contains(&ms) {
+        Ok(rtt)
+    } else {
+        Err(Refused::new(
             &format!("--rtt {text}: it is not from 1ms to 10s"),
             "write 20ms",
-        )),
+        ))
     }
 }
 

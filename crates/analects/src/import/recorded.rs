@@ -194,12 +194,13 @@ fn sounds(connection: &Connection, axis: &Axis) -> Vec<Sound> {
         let sound = |report: Report<'_>| {
             let sum = |count: &str| axis.growth(&report.numbers(count)).iter().sum::<f64>();
             let (bytes, came) = (sum(bytes), sum(packets));
-            let lost = match up {
-                true => last_of_all(
+            let lost = if up {
+                last_of_all(
                     &connection.streams("remote-inbound-rtp", "audio"),
                     "packetsLost",
-                ),
-                false => report.last("packetsLost").unwrap_or_default(),
+                )
+            } else {
+                report.last("packetsLost").unwrap_or_default()
             };
             (bytes > 0.0 && came >= 1.0).then(|| Sound {
                 up,

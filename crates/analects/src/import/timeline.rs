@@ -251,9 +251,12 @@ fn stands(steps: &[Step], still: f64, least: f64) -> Vec<Still> {
         0.01,
     );
     // The part of a neighbouring step in which it stood still, if it was as fast as usual in the rest.
-    let part = |of: &Step| match near(of) {
-        true => (1.0 - of.rate() / usual).max(0.0) * (of.until - of.from),
-        false => 0.0,
+    let part = |of: &Step| {
+        if near(of) {
+            (1.0 - of.rate() / usual).max(0.0) * (of.until - of.from)
+        } else {
+            0.0
+        }
     };
     let exact = times.into_iter().filter_map(|(from, until)| {
         let before = steps[..steps.partition_point(|of| of.from < from - 0.005)].last()?;

@@ -41,9 +41,10 @@ pub fn run(args: &TraceArgs) -> Result<()> {
     let text = String::from_utf8_lossy(&bytes);
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let is_json = text.trim_start().starts_with(['{', '[']);
-    let samples = match is_json {
-        true => pattern::read(text, args),
-        false => table::read(text, args),
+    let samples = if is_json {
+        pattern::read(text, args)
+    } else {
+        table::read(text, args)
     };
     let samples = samples.map_err(wrong)?;
     let written = written(&samples);

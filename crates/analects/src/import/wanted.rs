@@ -41,15 +41,18 @@ pub fn of(connection: &Connection, layers: &[Report<'_>]) -> Wanted {
     // A limit that a page sets later, with setParameters, is in no dump.
     let targets = layers.iter().flat_map(|of| of.numbers("targetBitrate"));
     let reached = targets.map(|of| of.1).fold(0.0, f64::max);
-    let own = |rate: f64| match reached >= REACHED * rate {
-        true => (
-            rate,
-            "libwebrtc's own for a picture of that size, which it reached",
-        ),
-        false => (
-            rate,
-            "libwebrtc's own for a picture of that size, unless setParameters, which no dump has, set another",
-        ),
+    let own = |rate: f64| {
+        if reached >= REACHED * rate {
+            (
+                rate,
+                "libwebrtc's own for a picture of that size, which it reached",
+            )
+        } else {
+            (
+                rate,
+                "libwebrtc's own for a picture of that size, unless setParameters, which no dump has, set another",
+            )
+        }
     };
     Wanted {
         rate: match setting(&connection.log) {
@@ -97,10 +100,11 @@ fn setting(log: &Value) -> Setting {
         let of = value.pointer("/sender/encodings").and_then(Value::as_array);
         let sends = |of: &Value| of.as_str().is_some_and(|way| way.starts_with("send"));
         if let (true, Some(number), Some(of)) = (is_video, number, of) {
-            match value.get("direction").is_none_or(sends) {
-                true => encodings.insert(number, of.clone()),
-                false => encodings.remove(&number),
-            };
+            if value.get("direction").is_none_or(sends) {
+                encodings.insert(number, of.clone());
+            } else {
+                encodings.remove(&number);
+            }
         }
     }
     let active = encodings

@@ -139,9 +139,10 @@ fn disturbances(text: &mut String, call: &Recorded, part: &Part<'_>) {
     let of_part: Vec<_> = call.episodes.iter().filter(|of| within(of.from)).collect();
     for (number, episode) in of_part.iter().take(EPISODES).enumerate() {
         let [from, until] = [episode.from, episode.until].map(|second| second - part.from);
-        let (rate, direction) = match episode.up {
-            true => (part.rates()[1], "up"),
-            false => (part.rates()[0], "down"),
+        let (rate, direction) = if episode.up {
+            (part.rates()[1], "up")
+        } else {
+            (part.rates()[0], "down")
         };
         let seconds = Duration::from_secs((until - from) as u64);
         let rtt = 1e3 * episode.rtt;

@@ -75,20 +75,22 @@ impl Tap for Taps {
 fn screen(terminal: Option<&Path>) -> Result<Box<dyn Write>, Refused> {
     let help = "run it in a terminal, or name one: --watch=/dev/pts/3, by what `tty` says there";
     let Some(terminal) = terminal else {
-        return match stderr().is_terminal() {
-            true => Ok(Box::new(stderr())),
-            false => Err(Refused::new("--watch: standard error is no terminal", help)),
+        return if stderr().is_terminal() {
+            Ok(Box::new(stderr()))
+        } else {
+            Err(Refused::new("--watch: standard error is no terminal", help))
         };
     };
     let name = terminal.display();
     let opened = File::options().write(true).open(terminal);
     let opened =
         opened.map_err(|error| Refused::new(&format!("--watch: {name}: {error}"), help))?;
-    match opened.is_terminal() {
-        true => Ok(Box::new(opened)),
-        false => Err(Refused::new(
+    if opened.is_terminal() {
+        Ok(Box::new(opened))
+    } else {
+        Err(Refused::new(
             &format!("--watch: {name} is no terminal"),
             help,
-        )),
+        ))
     }
 }

@@ -104,9 +104,10 @@ impl Followed {
             return text;
         };
         for (at, times) in &self.curve {
-            let note = match at == best {
-                true => "the best of these".to_owned(),
-                false => with_interval(&more(times, least), "%"),
+            let note = if at == best {
+                "the best of these".to_owned()
+            } else {
+                with_interval(&more(times, least), "%")
             };
             let time = with_interval(times, "ms");
             // Writing to a string does not fail.

@@ -199,8 +199,9 @@ pub fn commands(shaper: &Shaper, file: Option<&Path>) -> String {
 fn word(path: &Path) -> String {
     let path = path.display().to_string();
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+".contains(c);
-    match path.chars().all(plain) {
-        true => path,
-        false => format!("'{}'", path.replace('\'', r"'\''")),
+    if path.chars().all(plain) {
+        path
+    } else {
+        format!("'{}'", path.replace('\'', r"'\''"))
     }
 }

@@ -246,9 +246,10 @@ pub fn disciplines(line: Line) -> Vec<&'static str> {
     });
     let others = FAIR.into_iter().filter(|other| *other != has);
     let last = FAIR[FAIR.len() - 1];
-    match has == last {
-        true => others.chain([last]).collect(),
-        false => [has].into_iter().chain(others).collect(),
+    if has == last {
+        others.chain([last]).collect()
+    } else {
+        [has].into_iter().chain(others).collect()
     }
 }
 

@@ -47,9 +47,10 @@ fn read(path: &Path) -> String {
 /// The file that a crate begins with.
 fn root(folder: &Path) -> PathBuf {
     let library = folder.join("src/lib.rs");
-    match library.exists() {
-        true => library,
-        false => folder.join("src/main.rs"),
+    if library.exists() {
+        library
+    } else {
+        folder.join("src/main.rs")
     }
 }
 
@@ -131,9 +132,10 @@ impl Room {
     fn inner(&self, folder: PathBuf) -> Room {
         let inside = folder.join("mod.rs");
         Room {
-            root: match inside.exists() {
-                true => inside,
-                false => folder.with_extension("rs"),
+            root: if inside.exists() {
+                inside
+            } else {
+                folder.with_extension("rs")
             },
             path: format!("{}{}::", self.path, name(&folder)),
             folder,
@@ -291,9 +293,10 @@ fn named(text: &str, path: &str, depth: usize) -> BTreeSet<String> {
                 continue;
             }
             let rest = &text[at + prefix.len()..];
-            let end = match rest.starts_with('{') {
-                true => rest.find(';'),
-                false => rest.find(|c: char| !c.is_alphanumeric() && c != '_'),
+            let end = if rest.starts_with('{') {
+                rest.find(';')
+            } else {
+                rest.find(|c: char| !c.is_alphanumeric() && c != '_')
             };
             let paths = tree(&rest[..end.unwrap_or(rest.len())]);
             found.extend(paths.into_iter().map(|path| path[0].clone()));

@@ -272,18 +272,20 @@ fn dumps_that_are_none() {
 
 /// 40 s of sound alone, 50 packets a second of 120 B each way; one of a hundred is lost on the way here.
 fn of_sound(named: bool) -> Value {
-    let reports = match named {
-        true => ["IT01A111", "OT01A222", "CPx_y"],
+    let reports = if named {
+        ["IT01A111", "OT01A222", "CPx_y"]
+    } else {
         // Without types, as older versions wrote them.
-        false => [
+        [
             "RTCInboundRTPAudioStream_111",
             "RTCOutboundRTPAudioStream_222",
             "RTCIceCandidatePair_x",
-        ],
+        ]
     };
-    let types = match named {
-        true => ["inbound-rtp", "outbound-rtp", "candidate-pair"],
-        false => [""; 3],
+    let types = if named {
+        ["inbound-rtp", "outbound-rtp", "candidate-pair"]
+    } else {
+        [""; 3]
     };
     let [[got, sent, pair], [got_type, sent_type, pair_type]] = [reports, types];
     let stats = json!({

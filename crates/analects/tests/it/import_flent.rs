@@ -187,9 +187,12 @@ fn flows_that_hardly_run_at_once() {
             90..=100 => json!(5.0),
             _ => json!(10.0),
         };
-        let point = |step: usize| match (begin..=end).contains(&step) {
-            true => rate(step),
-            false => Value::Null,
+        let point = |step: usize| {
+            if (begin..=end).contains(&step) {
+                rate(step)
+            } else {
+                Value::Null
+            }
         };
         Value::from((0..200).map(point).collect::<Vec<_>>())
     };

@@ -158,7 +158,7 @@ fn what_cannot_be_measured_is_said() {
         (
             &["measure", "h", "--max-bytes", "many"],
             2,
-            "--max-bytes: \"many\"",
+            "'--max-bytes <BYTES>': \"many\"",
         ),
         (
             &["measure", "h", "--metered", "--seconds", "9"],

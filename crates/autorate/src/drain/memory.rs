@@ -68,9 +68,10 @@ impl Memory {
     }
 
     fn count(&mut self, bin: u8, exact: bool) -> &mut u16 {
-        match exact {
-            true => &mut self.exact[usize::from(bin)],
-            false => &mut self.at_least[usize::from(bin)],
+        if exact {
+            &mut self.exact[usize::from(bin)]
+        } else {
+            &mut self.at_least[usize::from(bin)]
         }
     }
 

@@ -226,8 +226,9 @@ pub fn follows(
     (from, until): (f64, f64),
 ) -> Result<(), String> {
     let (rate, wait) = (mean(moments, from, until), queue(moments, from, until));
-    match (0.8..1.15).contains(&(rate / mbit)) && wait < most {
-        true => Ok(()),
-        false => Err(format!("{rate:.2} of {mbit} Mbit/s, {wait:.0} ms")),
+    if (0.8..1.15).contains(&(rate / mbit)) && wait < most {
+        Ok(())
+    } else {
+        Err(format!("{rate:.2} of {mbit} Mbit/s, {wait:.0} ms"))
     }
 }

@@ -247,9 +247,10 @@ fn behind(call: &Traffic, other: &Traffic) -> Behind {
     Behind {
         name: other.name.clone(),
         host: (other.host != other.name).then(|| other.host.clone()),
-        whose: match other.host == call.host {
-            true => Whose::Computer,
-            false => Whose::House,
+        whose: if other.host == call.host {
+            Whose::Computer
+        } else {
+            Whose::House
         },
         flows: 0,
         share: 0.0,
@@ -280,9 +281,12 @@ fn name(scenario: &Scenario, queue: u16) -> String {
 
 /// The link of a queue with this name, and whether it is its uplink.
 fn link<'a>(scenario: &'a mut Scenario, queue: &str) -> Option<(&'a mut Link, bool)> {
-    let is = |link: &Link| match link.name == queue {
-        true => Some(false),
-        false => (queue.strip_suffix("-up") == Some(&link.name)).then_some(true),
+    let is = |link: &Link| {
+        if link.name == queue {
+            Some(false)
+        } else {
+            (queue.strip_suffix("-up") == Some(&link.name)).then_some(true)
+        }
     };
     let links = scenario.links.iter_mut();
     links

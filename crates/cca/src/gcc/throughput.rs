@@ -85,9 +85,10 @@ impl Throughput {
                 arriving.add(packet);
             }
         }
-        let leaving = match arriving.in_order && self.left.is_none_or(|left| left <= first.sent) {
-            true => self.leaving_in_order(first, arriving.bytes),
-            false => self.leaving(),
+        let leaving = if arriving.in_order && self.left.is_none_or(|left| left <= first.sent) {
+            self.leaving_in_order(first, arriving.bytes)
+        } else {
+            self.leaving()
         };
         let leaving = leaving.rate();
         let arriving = arriving.rate();

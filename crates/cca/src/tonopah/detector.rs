@@ -145,9 +145,10 @@ impl Detector {
             }
             None => self.dominant = 0,
         }
-        let length = match self.settings.is_ours() {
-            true => self.settings.longest,
-            false => rtt.min(self.settings.longest).max(self.settings.shortest),
+        let length = if self.settings.is_ours() {
+            self.settings.longest
+        } else {
+            rtt.min(self.settings.longest).max(self.settings.shortest)
         };
         self.turn = Some((now, now + length));
         self.timed = 0;
@@ -167,9 +168,10 @@ impl Detector {
 
     /// The share of the rate that `subflow` is to have now.
     pub fn share(&self, subflow: Subflow) -> f64 {
-        match subflow == self.dominant() {
-            true => self.settings.dominant,
-            false => 1.0 - self.settings.dominant,
+        if subflow == self.dominant() {
+            self.settings.dominant
+        } else {
+            1.0 - self.settings.dominant
         }
     }
 
@@ -299,9 +301,10 @@ impl Detector {
         if self.last.kind == Kind::Unknown && now.since(self.held.at) <= self.settings.hold {
             return self.held;
         }
-        match now.since(self.last.at) <= self.settings.hold {
-            true => self.last,
-            false => Verdict::none(self.last.at),
+        if now.since(self.last.at) <= self.settings.hold {
+            self.last
+        } else {
+            Verdict::none(self.last.at)
         }
     }
 

@@ -90,9 +90,10 @@ impl Value for Reduction {
             return Ok(Reduction::Queue);
         }
         let part: f64 = text.trim().parse().map_err(|_| wrong())?;
-        match (0.0..=0.5).contains(&part) {
-            true => Ok(Reduction::Part(part)),
-            false => Err(wrong()),
+        if (0.0..=0.5).contains(&part) {
+            Ok(Reduction::Part(part))
+        } else {
+            Err(wrong())
         }
     }
 }

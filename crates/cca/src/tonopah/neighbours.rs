@@ -116,9 +116,10 @@ impl Neighbours {
 /// The median of `values`, or zero if there are none. Their order changes.
 pub(super) fn median(values: &mut [f64]) -> f64 {
     let middle = values.len() / 2;
-    match values.is_empty() {
-        true => 0.0,
-        false => *values.select_nth_unstable_by(middle, f64::total_cmp).1,
+    if values.is_empty() {
+        0.0
+    } else {
+        *values.select_nth_unstable_by(middle, f64::total_cmp).1
     }
 }
 

@@ -100,9 +100,10 @@ impl Shares {
             return (Kind::Unknown, 0.0);
         }
         let distance = (found.delivered - self.fair_below).abs() / (most - self.fair_below);
-        match found.delivered < self.fair_below {
-            true => (Kind::Fair, distance.min(1.0)),
-            false => (Kind::Shared, distance.min(1.0)),
+        if found.delivered < self.fair_below {
+            (Kind::Fair, distance.min(1.0))
+        } else {
+            (Kind::Shared, distance.min(1.0))
         }
     }
 }

@@ -187,9 +187,10 @@ impl Trains {
     /// least one, or twice that where it is cheap. False if even that is too dear.
     pub(super) fn fit(&mut self, packets: f64) -> bool {
         let part = |run: u32| f64::from(2 * run) / packets;
-        self.run = match self.is_quick || part(2 * self.least) <= CHEAP {
-            true => 2 * self.least,
-            false => self.least,
+        self.run = if self.is_quick || part(2 * self.least) <= CHEAP {
+            2 * self.least
+        } else {
+            self.least
         };
         part(self.run) <= DEAR
     }

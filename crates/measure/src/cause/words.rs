@@ -89,9 +89,10 @@ impl CauseShare {
     fn refutation(&self) -> String {
         match &self.tried {
             Some(tried) => {
-                let which = match tried.gone < self.share / 2.0 {
-                    true => "Not the cause, since",
-                    false => "Not told from chance:",
+                let which = if tried.gone < self.share / 2.0 {
+                    "Not the cause, since"
+                } else {
+                    "Not told from chance:"
                 };
                 format!(
                     "{which} without {} there are {} of stall instead of {} ({} runs with other seeds)",
@@ -156,15 +157,15 @@ fn named(control: &str) -> String {
 impl Cause {
     /// In words, as the rest of a sentence; `control` is that of the call.
     pub fn text(&self, control: &str) -> String {
-        let long = match self.waited_ms > 0.0 {
-            true => format!(" up to {}", time(self.waited_ms)),
-            false => String::new(),
+        let long = if self.waited_ms > 0.0 {
+            format!(" up to {}", time(self.waited_ms))
+        } else {
+            String::new()
         };
-        let waited = match self.back {
-            false => format!("frames waited{long}"),
-            true => {
-                format!("reports and requests of its receiver waited{long} on their way back")
-            }
+        let waited = if self.back {
+            format!("reports and requests of its receiver waited{long} on their way back")
+        } else {
+            format!("frames waited{long}")
         };
         let late = match (self.back, self.failed) {
             (true, 1..) if self.waited_ms > 0.0 => {
@@ -311,9 +312,10 @@ fn brief(behind: &Behind) -> String {
         Whose::Own => "the call itself".to_owned(),
         _ => behind.name.clone(),
     };
-    match behind.share > 0.0 {
-        true => format!("{name} ({flows}{:.0} % of the bytes)", behind.share * 100.0),
-        false => name,
+    if behind.share > 0.0 {
+        format!("{name} ({flows}{:.0} % of the bytes)", behind.share * 100.0)
+    } else {
+        name
     }
 }
 

@@ -249,17 +249,18 @@ mod tests {
                 };
                 let link = QUEUE;
                 meter.event(Instant::ZERO, &Event::Enqueued { link, packet });
-                let event = match dropped.contains(&(flow.0, number)) {
-                    true => Event::Dropped {
+                let event = if dropped.contains(&(flow.0, number)) {
+                    Event::Dropped {
                         link,
                         packet,
                         reason: DropReason::Tail,
-                    },
-                    false => Event::Dequeued {
+                    }
+                } else {
+                    Event::Dequeued {
                         link,
                         packet,
                         sojourn: Duration::ZERO,
-                    },
+                    }
                 };
                 meter.event(Instant::ZERO, &event);
             }

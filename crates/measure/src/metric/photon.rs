@@ -178,9 +178,10 @@ mod tests {
     }
 
     fn frame(photon: &mut Photon, at: u64, shown: bool, frame: u64) {
-        let event = match shown {
-            true => Application::FrameShown { call: GAME, frame },
-            false => Application::FrameSent { call: GAME, frame },
+        let event = if shown {
+            Application::FrameShown { call: GAME, frame }
+        } else {
+            Application::FrameSent { call: GAME, frame }
         };
         photon.event(
             Instant::ZERO + Duration::from_millis(at),

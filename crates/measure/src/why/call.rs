@@ -75,9 +75,10 @@ impl Call {
 
     /// Its packets in one direction.
     pub fn going(&mut self, up: bool) -> &mut Trips {
-        match up == self.up {
-            true => &mut self.trips,
-            false => &mut self.answers,
+        if up == self.up {
+            &mut self.trips
+        } else {
+            &mut self.answers
         }
     }
 

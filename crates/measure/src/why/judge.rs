@@ -196,18 +196,22 @@ impl Evidence<'_> {
                 ..Finding::at(behind(trips, link), late)
             });
         let both = in_queue.into_iter().chain(behind);
-        both.reduce(|queue, behind| match behind.wait > queue.wait {
-            true => behind,
-            false => queue,
+        both.reduce(|queue, behind| {
+            if behind.wait > queue.wait {
+                behind
+            } else {
+                queue
+            }
         })
     }
 }
 
 /// What makes packets late behind a queue.
 fn behind(trips: &Trips, link: LinkId) -> Place {
-    match trips.wires.jitter(link) > Duration::ZERO {
-        true => Place::Jitter(link),
-        false => Place::Device(link),
+    if trips.wires.jitter(link) > Duration::ZERO {
+        Place::Jitter(link)
+    } else {
+        Place::Device(link)
     }
 }
 

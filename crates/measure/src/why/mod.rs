@@ -173,9 +173,10 @@ impl Explainer {
         let Some(call) = self.calls.get_mut(&call.0) else {
             return;
         };
-        match arrived {
-            true => call.video.arrived(now, frame),
-            false => call.video.lost(now, frame),
+        if arrived {
+            call.video.arrived(now, frame);
+        } else {
+            call.video.lost(now, frame);
         }
         let Some(&sent) = call.sent.get(&frame) else {
             return;

@@ -162,9 +162,10 @@ impl Trips {
     /// that stay in order, all of those that were seen may have come late.
     pub fn least(&self, link: LinkId) -> Duration {
         let seen = self.least.get(&link).copied().unwrap_or(Duration::ZERO);
-        match self.wires.jitter(link) > Duration::ZERO {
-            true => seen.min(self.wires.delay(link)),
-            false => seen,
+        if self.wires.jitter(link) > Duration::ZERO {
+            seen.min(self.wires.delay(link))
+        } else {
+            seen
         }
     }
 

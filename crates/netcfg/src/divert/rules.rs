@@ -425,9 +425,10 @@ impl Chains {
         let (name, hook) = (purpose.name(), purpose.chain());
         let version = succeeded(runner, &Command::new(family.program(), "--version"))?;
         // Before the next command: iptables may make the table to list it.
-        let nft = match version.contains("nf_tables") {
-            true => Some(in_nft(runner, family, hook)?),
-            false => None,
+        let nft = if version.contains("nf_tables") {
+            Some(in_nft(runner, family, hook)?)
+        } else {
+            None
         };
         let listed = succeeded(runner, &family.mangle("-S"))?;
         let (chain, jump) = (format!("-N {name}"), format!("-j {name}"));
@@ -475,8 +476,9 @@ fn in_nft(runner: &mut dyn Runner, family: Family, hook: &str) -> Result<(bool, 
 /// What a command prints that has to succeed.
 pub(super) fn succeeded(runner: &mut dyn Runner, command: &Command) -> Result<String, Error> {
     let output = look(runner, command)?;
-    match output.success {
-        true => Ok(output.stdout),
-        false => Err(Error::command(command, &output.stderr)),
+    if output.success {
+        Ok(output.stdout)
+    } else {
+        Err(Error::command(command, &output.stderr))
     }
 }

@@ -180,12 +180,11 @@ impl Model {
             ["-X", chain] => {
                 let leads = format!("-j {chain}");
                 let led = chains.values().flatten().any(|rule| rule.ends_with(&leads));
-                match !led && chains.get(*chain).is_some_and(Vec::is_empty) {
-                    true => {
-                        chains.remove(*chain);
-                        Ok(String::new())
-                    }
-                    false => Err("Device or resource busy"),
+                if !led && chains.get(*chain).is_some_and(Vec::is_empty) {
+                    chains.remove(*chain);
+                    Ok(String::new())
+                } else {
+                    Err("Device or resource busy")
                 }
             }
             _ => panic!("iptables {what:?}"),

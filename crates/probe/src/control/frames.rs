@@ -174,9 +174,10 @@ impl Frames {
         if packet.sent < self.load {
             self.alone.push(rtt);
         } else if self.is_beside(&packet) {
-            match self.beside.len() < KEPT {
-                true => self.beside.push(rtt),
-                false => self.beside[self.count % KEPT] = rtt,
+            if self.beside.len() < KEPT {
+                self.beside.push(rtt);
+            } else {
+                self.beside[self.count % KEPT] = rtt;
             }
             self.count += 1;
             return Some(rtt);

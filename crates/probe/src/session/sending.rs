@@ -16,9 +16,10 @@ static FILLER: [u8; DATAGRAM as usize] = [0; DATAGRAM as usize];
 impl Session {
     /// Begins to send.
     pub(super) fn start(&mut self, now: Instant, until: Instant, quick: bool) {
-        self.state = match quick {
-            true => State::Training { until },
-            false => State::Sending { until },
+        self.state = if quick {
+            State::Training { until }
+        } else {
+            State::Sending { until }
         };
         match quick {
             true => self.sender.get().send_trains(),
@@ -68,9 +69,10 @@ impl Session {
         let Some(bytes) = self.sender.get().due() else {
             return Ok(());
         };
-        match self.connection.datagrams().send_buffer_space() + FILLED > DATAGRAMS {
-            true => self.fill(1, bytes),
-            false => Ok(()),
+        if self.connection.datagrams().send_buffer_space() + FILLED > DATAGRAMS {
+            self.fill(1, bytes)
+        } else {
+            Ok(())
         }
     }
 

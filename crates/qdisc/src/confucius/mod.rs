@@ -261,9 +261,10 @@ impl<P> Confucius<P> {
         } = self;
         self.stale |= self.new_flows.advance(now, doubling, BATCH, |flow| {
             if !store.flow_backlog(flow).is_empty() || table.silence(now, flow) < doubling {
-                return match table.are_guests(flow) {
-                    true => Fate::Again,
-                    false => Fate::Older,
+                return if table.are_guests(flow) {
+                    Fate::Again
+                } else {
+                    Fate::Older
                 };
             }
             members[NEW] -= 1;

@@ -118,9 +118,10 @@ impl DualPi2Params {
             Ecn::Ect0 => self.any_ect,
             Ecn::NotCapable => false,
         };
-        match identified || (self.labels && packet.label == Label::RealTime) {
-            true => Which::LowLatency,
-            false => Which::Classic,
+        if identified || (self.labels && packet.label == Label::RealTime) {
+            Which::LowLatency
+        } else {
+            Which::Classic
         }
     }
 }
@@ -184,9 +185,10 @@ impl<P> DualPi2<P> {
     fn take(&mut self) -> Option<Taken<P>> {
         let share = i64::from(self.params.classic_protection);
         let low_first = self.classic.is_empty() || self.credit <= 0;
-        let head = match low_first {
-            true => self.low_latency.pop_front(),
-            false => None,
+        let head = if low_first {
+            self.low_latency.pop_front()
+        } else {
+            None
         };
         let taken = if let Some(LowLatency { packet, step }) = head {
             let contended = i64::from(!self.classic.is_empty());

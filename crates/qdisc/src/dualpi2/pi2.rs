@@ -55,9 +55,10 @@ impl Config {
     /// Where probabilities end. Without drops, the low-latency queue's 100 % is the end, so that
     /// classic senders keep their share.
     fn most(&self) -> u32 {
-        match self.drop_on_overload {
-            true => ONE,
-            false => ONE / self.coupling,
+        if self.drop_on_overload {
+            ONE
+        } else {
+            ONE / self.coupling
         }
     }
 }

@@ -87,11 +87,12 @@ impl Flow {
 
     /// The phase of its next packet, if it is established with `initial`.
     const fn phase(&self, initial: u32) -> Phase {
-        match self.seen < initial {
-            true => Phase::Establishment {
+        if self.seen < initial {
+            Phase::Establishment {
                 lost: self.dropped > 0,
-            },
-            false => Phase::Later,
+            }
+        } else {
+            Phase::Later
         }
     }
 }

@@ -50,9 +50,12 @@ impl Filter {
 
     /// Bytes that the flow of `hash` sent in this round, with `len` more; perhaps fewer.
     pub fn estimate(&self, hash: u32, len: u32) -> u32 {
-        let bytes = |counter: Counter| match counter.round == self.round {
-            true => counter.bytes.saturating_add(len),
-            false => len,
+        let bytes = |counter: Counter| {
+            if counter.round == self.round {
+                counter.bytes.saturating_add(len)
+            } else {
+                len
+            }
         };
         self.smallest(hash, bytes)
     }

@@ -208,9 +208,10 @@ impl<P: Send> Qdisc<P> for Hhf<P> {
             // The arrival is the last of its bucket.
             let reason = |this: &Self, index: u32| {
                 let empty = this.buckets[index as usize].queue.is_empty();
-                match index == bucket && empty {
-                    true => DropReason::Tail,
-                    false => DropReason::Overlimit,
+                if index == bucket && empty {
+                    DropReason::Tail
+                } else {
+                    DropReason::Overlimit
                 }
             };
             self.drop_one(now, reason, observer);

@@ -189,18 +189,20 @@ impl<P> Mencius<P> {
                 break;
             };
             // While packets wait, or in a round: the scheduler still refers to it.
-            match self.flow_turns.is_idle(flow) {
-                true => self.forget(flow),
-                false => self.flow_table.touch(now, flow),
+            if self.flow_turns.is_idle(flow) {
+                self.forget(flow)
+            } else {
+                self.flow_table.touch(now, flow)
             }
         }
         for _ in 0..BATCH {
             let Some(host) = self.host_table.idle(now, HOST_IDLE) else {
                 break;
             };
-            match self.host_turns.is_idle(host) {
-                true => self.forget_host(host),
-                false => self.host_table.touch(now, host),
+            if self.host_turns.is_idle(host) {
+                self.forget_host(host)
+            } else {
+                self.host_table.touch(now, host)
             }
         }
     }

@@ -153,9 +153,10 @@ impl Hold {
     fn grow_older(&mut self, now: Instant) {
         let span = now.since(self.aged);
         self.aged = now;
-        self.age = match self.on && self.yielding {
-            true => (self.age + span).min(OLDEST),
-            false => self.age.saturating_sub(span),
+        self.age = if self.on && self.yielding {
+            (self.age + span).min(OLDEST)
+        } else {
+            self.age.saturating_sub(span)
         };
     }
 
@@ -170,9 +171,10 @@ impl Hold {
 
     /// Bytes that others get for 256 of established flows, at least.
     fn others_share(&self, rules: &Rules) -> i64 {
-        match self.yielding {
-            true => self.grown_share(rules),
-            false => self.edge,
+        if self.yielding {
+            self.grown_share(rules)
+        } else {
+            self.edge
         }
     }
 
@@ -203,9 +205,10 @@ impl Hold {
         let spent = if established { len } else { 0 };
         self.entitled = (self.entitled + earned - spent).clamp(-OWED, SAVED);
         if self.on {
-            self.ahead += match established {
-                true => len * self.others_share(rules) / 256,
-                false => -len,
+            self.ahead += if established {
+                len * self.others_share(rules) / 256
+            } else {
+                -len
             };
             self.ahead = self.ahead.clamp(-SAVED, 4 * SAVED);
         }

@@ -263,9 +263,10 @@ impl<P> Mencius<P> {
         let mut telling = Telling {
             target,
             interval: self.params.interval,
-            marked_below: match self.params.ecn {
-                true => spared_below.max(target * 2),
-                false => Duration::ZERO,
+            marked_below: if self.params.ecn {
+                spared_below.max(target * 2)
+            } else {
+                Duration::ZERO
             },
             step: STEP.max(self.pace.full() * 2),
             charged: (self.params.ingress).then_some((&mut self.shaper, self.params.framing())),

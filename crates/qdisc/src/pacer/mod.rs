@@ -222,14 +222,13 @@ impl<P: Send> Pacer<P> {
 impl<P: Send> Qdisc<P> for Pacer<P> {
     fn enqueue(&mut self, now: Instant, packet: Packet<P>, observer: &mut dyn Observer<P>) {
         self.estimate.forget(now);
-        match self.passes(now, &packet, observer) {
-            true => {
-                let waiting = !self.paced().is_empty();
-                let floor = self.params.reserve.scale(CALLS, 1);
-                self.sees(now, packet.len, waiting, Some(floor));
-                self.queues.enqueue(PASSED, now, packet, observer);
-            }
-            false => self.pace(now, packet, observer),
+        if self.passes(now, &packet, observer) {
+            let waiting = !self.paced().is_empty();
+            let floor = self.params.reserve.scale(CALLS, 1);
+            self.sees(now, packet.len, waiting, Some(floor));
+            self.queues.enqueue(PASSED, now, packet, observer);
+        } else {
+            self.pace(now, packet, observer)
         }
     }
 

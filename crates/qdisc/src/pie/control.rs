@@ -165,9 +165,10 @@ impl Pie {
         if self.burst > 0 || low || backlog < 2 * MTU {
             return false;
         }
-        let probability = match config.bytemode && len <= MTU {
-            true => self.probability / MTU * len,
-            false => self.probability,
+        let probability = if config.bytemode && len <= MTU {
+            self.probability / MTU * len
+        } else {
+            self.probability
         };
         if probability == 0 {
             self.accumulated = 0;
@@ -187,16 +188,15 @@ impl Pie {
         packet: &Packet<P>,
         backlog: u64,
     ) {
-        let elapsed = match config.dq_rate_estimator {
-            true => self.measure_rate(now, u64::from(packet.len), backlog),
-            false => {
-                self.delay = match backlog {
-                    0 => 0,
-                    _ => ticks_between(packet.arrived, now),
-                };
-                let last = self.since.replace(now);
-                last.map_or(0, |last| ticks_between(last, now))
-            }
+        let elapsed = if config.dq_rate_estimator {
+            self.measure_rate(now, u64::from(packet.len), backlog)
+        } else {
+            self.delay = match backlog {
+                0 => 0,
+                _ => ticks_between(packet.arrived, now),
+            };
+            let last = self.since.replace(now);
+            last.map_or(0, |last| ticks_between(last, now))
         };
         self.burst = self.burst.saturating_sub(elapsed);
     }
@@ -230,12 +230,13 @@ impl Pie {
 
     /// One update of the probability (`pie_calculate_probability`).
     fn update(&mut self, config: &Config, backlog: u64) {
-        let (delay, old_delay) = match config.dq_rate_estimator {
-            true => (
+        let (delay, old_delay) = if config.dq_rate_estimator {
+            (
                 (backlog << RATE_SHIFT).checked_div(self.rate).unwrap_or(0),
                 self.delay,
-            ),
-            false => (self.delay, self.old_delay),
+            )
+        } else {
+            (self.delay, self.old_delay)
         };
         let target = ticks(config.target);
         let (alpha, beta) = self.gains(config);
@@ -254,9 +255,10 @@ impl Pie {
             self.probability -= self.probability / 64;
         }
         self.delay = delay;
-        self.old_delay = match config.dq_rate_estimator {
-            true => old_delay,
-            false => delay,
+        self.old_delay = if config.dq_rate_estimator {
+            old_delay
+        } else {
+            delay
         };
         let low = delay < target / 2 && old_delay < target / 2;
         if low && self.probability == 0 && (!config.dq_rate_estimator || self.rate > 0) {

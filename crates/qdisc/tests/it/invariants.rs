@@ -424,9 +424,10 @@ fn candidates() -> Vec<Candidate> {
         let plain = Choice::plain(entry.name);
         // A discipline on CAKE's tins has no other children.
         let tins = entry.children.first().map(|slot| slot.default) == Some("cake");
-        let others = match tins {
-            true => ["cake,diffserv=diffserv4", "cake,diffserv=precedence"],
-            false => ["fq_codel", "codel"],
+        let others = if tins {
+            ["cake,diffserv=diffserv4", "cake,diffserv=precedence"]
+        } else {
+            ["fq_codel", "codel"]
         };
         let inside = others.map(|text| Choice {
             children: vec![text.parse().unwrap(); entry.children.len()],

@@ -136,9 +136,10 @@ impl Axis {
             return Axis::logarithmic(label, positive.fold(f64::INFINITY, f64::min), most, ticks);
         }
         let least = all().fold(f64::INFINITY, f64::min);
-        match zero || cases.is_empty() {
-            true => Axis::round(label, least.min(0.0), most.max(0.0), ticks),
-            false => Axis::round(label, least, most, ticks),
+        if zero || cases.is_empty() {
+            Axis::round(label, least.min(0.0), most.max(0.0), ticks)
+        } else {
+            Axis::round(label, least, most, ticks)
         }
     }
 

@@ -64,9 +64,10 @@ impl Drawing {
             _ => String::new(),
         };
         let (x, y) = (of("Across", &self.x), of("Upright", &self.y));
-        let values = match self.values.is_empty() {
-            true => "There is nothing in it.",
-            false => "Its values follow as a table.",
+        let values = if self.values.is_empty() {
+            "There is nothing in it."
+        } else {
+            "Its values follow as a table."
         };
         format!("{x}{y}{values}")
     }

@@ -88,8 +88,9 @@ fn axis(label: &str, rows: &[(usize, Vec<f64>)]) -> Axis {
     let medians = rows
         .iter()
         .filter_map(|of| Statistic::Quantile(0.5).of(&mut of.1.clone()));
-    match least > 0.0 && flattened(&medians.collect::<Vec<_>>()) {
-        true => Axis::logarithmic(label, least, most, 5),
-        false => Axis::round(label, least, most, 5),
+    if least > 0.0 && flattened(&medians.collect::<Vec<_>>()) {
+        Axis::logarithmic(label, least, most, 5)
+    } else {
+        Axis::round(label, least, most, 5)
     }
 }

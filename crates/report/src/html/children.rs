@@ -56,9 +56,10 @@ fn lines(report: &Report<'_>, n: usize, several: bool) -> Vec<Markup> {
             let mean = |figure: fn(&ChildResult) -> u64| {
                 all.iter().map(figure).sum::<u64>() as f64 / all.len().max(1) as f64
             };
-            let name = match several {
-                true => format!("{}: {}", first.links[link].name, part.name),
-                false => part.name.clone(),
+            let name = if several {
+                format!("{}: {}", first.links[link].name, part.name)
+            } else {
+                part.name.clone()
             };
             html! {
                 tr class=(format!("d{n}")) {

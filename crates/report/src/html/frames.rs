@@ -198,9 +198,10 @@ fn closer(report: &Report<'_>, call: &Call<'_>, lines: &[Line]) -> Markup {
     let x = Axis::exact("time, s", from, to, 10);
     let title = format!("frame delay of {} over a few seconds", call.name);
     let draw = |size| delays(report, call, (x.clone(), y.clone()), &lines, size).finish(&title);
-    let caption = match report.subject.has_pages() {
-        true => html! { "The same around the page load with the longest stall." },
-        false => html! { "The same when a transfer starts." },
+    let caption = if report.subject.has_pages() {
+        html! { "The same around the page load with the longest stall." }
+    } else {
+        html! { "The same when a transfer starts." }
     };
     html! {
         figure {
@@ -245,9 +246,12 @@ fn stalls(report: &Report<'_>, call: &Call<'_>) -> Markup {
     let parts = ["late", "lost"].map(|part| Part::new(part, part));
     let end = report.subject.duration_s;
     let title = format!("stalls of {} over time", call.name);
-    let name = |drawn: &Drawn<'_>| match drawn.worst {
-        true => format!("{}, worst", report.name(drawn.n)),
-        false => report.name(drawn.n).to_owned(),
+    let name = |drawn: &Drawn<'_>| {
+        if drawn.worst {
+            format!("{}, worst", report.name(drawn.n))
+        } else {
+            report.name(drawn.n).to_owned()
+        }
     };
     let names: Vec<String> = report.drawn.iter().map(name).collect();
     let draw = |size: Size| {
@@ -331,10 +335,7 @@ fn distributions(report: &Report<'_>) -> Markup {
         (Some(first), Some(second)) if first == second && thresholds.all(|of| of == first) => first,
         _ => 0.0,
     };
-    let first = match several {
-        true => " (typical runs)",
-        false => "",
-    };
+    let first = if several { " (typical runs)" } else { "" };
     let about = format!(
         "Share of frames with at most this delay{first}; a line that ends below 100 %: frames were \
          lost."

@@ -57,9 +57,10 @@ impl Rows {
             .map(|name| name.chars().count().min(NAME))
             .max()
             .unwrap_or(0);
-        let left = match width > NARROW {
-            true => longest as f64 * CHARACTER + 12.0,
-            false => RIGHT,
+        let left = if width > NARROW {
+            longest as f64 * CHARACTER + 12.0
+        } else {
+            RIGHT
         };
         Rows {
             width,
@@ -99,15 +100,16 @@ impl Rows {
             }
             path
         };
-        let named = match above {
-            true => html! {
+        let named = if above {
+            html! {
                 text x=(c(self.left)) y=(c(top - 4.0)) { (short(name, NAME)) }
-            },
-            false => html! {
+            }
+        } else {
+            html! {
                 text x=(c(self.left - 6.0)) y=(c(top + height / 2.0 + 4.0)) text-anchor="end" {
                     (short(name, NAME))
                 }
-            },
+            }
         };
         let row = html! {
             g class=(group) {

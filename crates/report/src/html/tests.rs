@@ -219,12 +219,13 @@ fn series(classes: bool, wait: f64) -> Series {
         ],
         sojourn: vec![sojourn.clone(), sojourn],
         moves: if classes { moves() } else { Vec::new() },
-        classes: match classes {
-            true => vec![
+        classes: if classes {
+            vec![
                 ["low", "medium", "high"].map(str::to_owned).to_vec(),
                 Vec::new(),
-            ],
-            false => vec![Vec::new(); 2],
+            ]
+        } else {
+            vec![Vec::new(); 2]
         },
         calls: vec!["call".to_owned()],
     }

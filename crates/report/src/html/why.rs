@@ -144,9 +144,10 @@ fn place(stall: &Stall) -> String {
         Kind::Distance => "distance".to_owned(),
         Kind::Unknown => "not seen".to_owned(),
     };
-    match stall.cause.back {
-        true => format!("on the way back: {place}"),
-        false => place,
+    if stall.cause.back {
+        format!("on the way back: {place}")
+    } else {
+        place
     }
 }
 

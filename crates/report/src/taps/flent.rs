@@ -181,9 +181,10 @@ impl<'a, W: Write> Flent<'a, W> {
         let place = match self.pings.get(&traffic) {
             Some(&place) => place,
             None => {
-                let name = match self.pings.is_empty() {
-                    true => "BE",
-                    false => &entry.name,
+                let name = if self.pings.is_empty() {
+                    "BE"
+                } else {
+                    &entry.name
                 };
                 self.begin(Kind::Ping, format!("Ping (ms) UDP {name}"))
             }

@@ -102,9 +102,10 @@ impl<'a> Parties<'a> {
 
     /// Source and destination of a flow's packets at a queue.
     pub fn ends(&self, link: LinkId, party: &Party<'_>) -> [SocketAddrV4; 2] {
-        match usize::from(link.0) < self.scenario.links.len() {
-            true => [party.server, party.home],
-            false => [party.home, party.server],
+        if usize::from(link.0) < self.scenario.links.len() {
+            [party.server, party.home]
+        } else {
+            [party.home, party.server]
         }
     }
 }

@@ -77,9 +77,10 @@ fn parts<'a>(figure: &Figure, sides: [&'a [RunResult]; 2], metrics: &Registry) -
         .iter()
         .map(|(run, pair)| (*run, pair.map(|seen| seen.value / whole)));
     let mut seen = pairs.iter().flat_map(|(_, pair)| pair);
-    match whole > 0.0 && seen.any(|seen| seen.value != 0.0) {
-        true => parts.collect(),
-        false => Vec::new(),
+    if whole > 0.0 && seen.any(|seen| seen.value != 0.0) {
+        parts.collect()
+    } else {
+        Vec::new()
     }
 }
 

@@ -48,18 +48,20 @@ impl TryFrom<String> for Range {
 
 impl Range {
     pub(super) fn contains(&self, value: f64) -> bool {
-        match self.open {
-            true => self.low < value && value < self.high,
-            false => (self.low..=self.high).contains(&value),
+        if self.open {
+            self.low < value && value < self.high
+        } else {
+            (self.low..=self.high).contains(&value)
         }
     }
 
     /// Whether the true value is in the range according to an estimate.
     pub(super) fn judge(&self, estimate: &Estimate) -> Option<bool> {
         let (low, high) = estimate.ci95?;
-        let outside = match self.open {
-            true => high <= self.low || low >= self.high,
-            false => high < self.low || low > self.high,
+        let outside = if self.open {
+            high <= self.low || low >= self.high
+        } else {
+            high < self.low || low > self.high
         };
         if self.contains(low) && self.contains(high) {
             Some(true)

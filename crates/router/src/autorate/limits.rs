@@ -67,11 +67,12 @@ pub fn first(
         None => {
             let message = format!("--{way}: nothing says which rate the line carries at first");
             let least = "name the least that it always has, such as";
-            let help = match cfg!(feature = "measure") {
-                true => format!(
+            let help = if cfg!(feature = "measure") {
+                format!(
                     "{least} --{way} 5mbit.., or --from FILE, which `analects measure SERVER -o FILE` writes"
-                ),
-                false => format!("{least} --{way} 5mbit.."),
+                )
+            } else {
+                format!("{least} --{way} 5mbit..")
             };
             Err(Refused::new(&message, &help))
         }

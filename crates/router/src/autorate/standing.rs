@@ -36,9 +36,10 @@ impl Standing {
     fn yields(&self, at: Duration, wanted: ShapedRate, told: Told) -> bool {
         let (now, new) = (u64::from(self.rate), u64::from(wanted));
         let stood = at.saturating_sub(self.since);
-        let due = match new > now {
-            true => told != Told::Nothing && stood >= GROWS,
-            false => stood >= FALLS,
+        let due = if new > now {
+            told != Told::Nothing && stood >= GROWS
+        } else {
+            stood >= FALLS
         };
         due && now.abs_diff(new) > now / PART
     }

@@ -1,8 +1,11 @@
 //! The arguments of `analects probe`.
 
 use clap::{Args, Subcommand};
+use probe::Pin;
+use probe::limits::Network;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use units::{Bytes, Rate};
 
 /// The path to probe, and how to report on it.
 #[derive(Debug, Args)]
@@ -16,7 +19,7 @@ pub struct ProbeArgs {
     pub host: Option<String>,
     /// The server's pin, which `analects probe serve` prints.
     #[arg(long, value_name = "PIN", required_unless_present = "trust_anyone")]
-    pub pin: Option<String>,
+    pub pin: Option<Pin>,
     /// Accept any server that answers: anyone on the path can pose as it, and report anything.
     #[arg(long, conflicts_with = "pin")]
     pub trust_anyone: bool,
@@ -39,7 +42,7 @@ pub struct ProbeArgs {
     pub down: bool,
     /// Send no faster than this with --up, such as 20mbit.
     #[arg(long, default_value = "1gbit", value_name = "RATE")]
-    pub rate: String,
+    pub rate: Rate,
     /// Print the report as JSON, on one line.
     #[arg(long)]
     pub json: bool,
@@ -66,7 +69,7 @@ pub struct ProbeServe {
     pub key: PathBuf,
     /// Answer this network only. May be repeated. Without it, every client is answered.
     #[arg(long, value_name = "CIDR")]
-    pub allow: Vec<String>,
+    pub allow: Vec<Network>,
     /// Number of probes at once, in all; each address may run one at once.
     #[arg(long, default_value_t = 4, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub clients: u16,
@@ -75,16 +78,16 @@ pub struct ProbeServe {
     pub seconds: u64,
     /// The highest rate of one probe.
     #[arg(long, default_value = "200mbit", value_name = "RATE")]
-    pub rate: String,
+    pub rate: Rate,
     /// The highest rate of all probes together.
     #[arg(long, default_value = "400mbit", value_name = "RATE")]
-    pub rate_in_all: String,
+    pub rate_in_all: Rate,
     /// Data that one address (an IPv6 /64) may use in an hour.
     #[arg(long, default_value = "2GB", value_name = "BYTES")]
-    pub bytes: String,
+    pub bytes: Bytes,
     /// Data that all clients may use in an hour.
     #[arg(long, default_value = "20GB", value_name = "BYTES")]
-    pub bytes_in_all: String,
+    pub bytes_in_all: Bytes,
     /// A certificate of an authority, in PEM, for `analects measure` without --pin. Needs --certificate-key.
     #[cfg(feature = "measure")]
     #[arg(long, value_name = "FILE", requires = "certificate_key")]

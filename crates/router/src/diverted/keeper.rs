@@ -88,9 +88,10 @@ fn look_after(mut kept: Kept, folder: &std::path::Path, state: &State) {
             Some(Err(_)) => changes = None,
             None => std::thread::sleep(PATIENCE),
         }
-        let often = match changes.is_some() && failures == 0 {
-            true => SELDOM,
-            false => EACH,
+        let often = if changes.is_some() && failures == 0 {
+            SELDOM
+        } else {
+            EACH
         };
         let since = last.elapsed();
         if since < often && !(told && since >= BETWEEN) {

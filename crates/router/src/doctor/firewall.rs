@@ -68,9 +68,12 @@ pub fn dropping(hook: Hook, ruleset: &str, iptables: &str) -> Option<String> {
 fn found(chains: &Chains, hook: Hook) -> Option<String> {
     let of_hook = chains.iter().filter(|(_, chain)| chain.hook == Some(hook));
     of_hook.into_iter().find_map(|((table, name), chain)| {
-        let by = |dropping: &str| match dropping == name {
-            true => format!("{table} {name}").trim().to_owned(),
-            false => format!("{} (from {name})", format!("{table} {dropping}").trim()),
+        let by = |dropping: &str| {
+            if dropping == name {
+                format!("{table} {name}").trim().to_owned()
+            } else {
+                format!("{} (from {name})", format!("{table} {dropping}").trim())
+            }
         };
         match walk(chains, table, name, &mut BTreeSet::new()) {
             Left::Dropped(at) => Some(by(&at)),
@@ -196,9 +199,10 @@ fn words_of_iptables<'a>(rest: &[&'a str]) -> Vec<&'a str> {
                 // One word, or several in quotation marks.
                 let quoted = rest.get(place).is_some_and(|word| word.starts_with('"'));
                 let ends = |word: &&&str| word.ends_with('"');
-                place += match quoted {
-                    true => rest[place..].iter().take_while(|word| !ends(word)).count() + 1,
-                    false => 1,
+                place += if quoted {
+                    rest[place..].iter().take_while(|word| !ends(word)).count() + 1
+                } else {
+                    1
                 };
             }
             "-m" if matches!(rest.get(place), Some(&("comment" | "conntrack" | "state"))) => {

@@ -215,12 +215,13 @@ pub fn has_module(lists: &str, name: &str) -> Part {
         let (stem, _) = path.rsplit('/').next()?.split_once(".ko")?;
         Some(stem.replace('-', "_"))
     };
-    match lists
+    if lists
         .lines()
         .any(|line| file(line).as_deref() == Some(name))
     {
-        true => Part::There,
-        false => Part::Lacks,
+        Part::There
+    } else {
+        Part::Lacks
     }
 }
 

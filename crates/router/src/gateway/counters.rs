@@ -150,12 +150,13 @@ fn every(text: &str) -> Result<Duration> {
     let help = "write for example 10s: 1s to 1h";
     let time = text.parse::<Duration>();
     let time = time.map_err(|error| Refused::new(&format!("--every: {error}"), help))?;
-    match (Duration::from_secs(1)..=Duration::from_secs(3600)).contains(&time) {
-        true => Ok(time),
-        false => Err(Refused::new(
+    if (Duration::from_secs(1)..=Duration::from_secs(3600)).contains(&time) {
+        Ok(time)
+    } else {
+        Err(Refused::new(
             &format!("--every: {time} is not in 1s to 1h"),
             help,
-        )),
+        ))
     }
 }
 

@@ -185,9 +185,10 @@ impl Configuration {
             let rate = netcfg::ShapedRate::try_from(kbit.saturating_mul(1000));
             rate.map_err(|_| self.wrong(file, &name, "kbit/s, 64 to 100000000"))
         };
-        match self.is(file, &format!("adjust_{way}_shaper_rate"))? {
-            true => Ok(format!("{}..{}", rate("min")?, rate("max")?)),
-            false => Ok(rate("base")?.to_string()),
+        if self.is(file, &format!("adjust_{way}_shaper_rate"))? {
+            Ok(format!("{}..{}", rate("min")?, rate("max")?))
+        } else {
+            Ok(rate("base")?.to_string())
         }
     }
 
@@ -265,9 +266,10 @@ fn assignment(line: &str) -> Assigned<'_> {
         return Assigned::Not;
     }
     if let Some(list) = rest.strip_prefix('(') {
-        return match list.contains(['$', '`']) {
-            true => Assigned::Not,
-            false => Assigned::List(name, list.contains(')')),
+        return if list.contains(['$', '`']) {
+            Assigned::Not
+        } else {
+            Assigned::List(name, list.contains(')'))
         };
     }
     match plain(rest) {

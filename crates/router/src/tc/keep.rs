@@ -144,9 +144,10 @@ fn one(
         }
         Err(error) => {
             told.failures += 1;
-            match told.failures < MOST {
-                true => Ok(None),
-                false => Err(Error {
+            if told.failures < MOST {
+                Ok(None)
+            } else {
+                Err(Error {
                     kind: Kind::Failed,
                     message: format!(
                         "{device}: another program changed the set-up, and it cannot be put back: {}",
@@ -154,7 +155,7 @@ fn one(
                     ),
                     ..error
                 }
-                .into()),
+                .into())
             }
         }
     }

@@ -70,9 +70,10 @@ impl Pings {
         let wires = before.iter().map(|link| &link.wire);
         let wires = wires.map(|wire| wire.rtt + wire.delay * 2);
         let rtt = wires.fold(Duration::ZERO, |sum, rtt| sum + rtt);
-        let links: Vec<u16> = match faults.blind {
-            true => Vec::new(),
-            false => (0..before.len() as u16).collect(),
+        let links: Vec<u16> = if faults.blind {
+            Vec::new()
+        } else {
+            (0..before.len() as u16).collect()
         };
         for number in 0..faults.number {
             let name = ping_name(link, number);
@@ -128,9 +129,10 @@ impl Pings {
         let Some(reflector) = self.reflector(packet) else {
             return;
         };
-        let asked = match up {
-            true => Some(now),
-            false => reflector.request.take(),
+        let asked = if up {
+            Some(now)
+        } else {
+            reflector.request.take()
         };
         let asked = asked.map(|at| (packet.number, (at, up)));
         reflector.under_way.extend(asked);

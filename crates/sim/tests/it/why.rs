@@ -71,9 +71,10 @@ fn why(engine: &dyn Engine, text: &str, name: &str) -> Why {
 fn main_cause(text: &str, name: &str) -> (Cause, String) {
     let found = [true, false].map(|all| {
         let simulator = sim::Simulator::default();
-        let why = match all {
-            true => why(&simulator, text, name),
-            false => why(&QueuesOnly(simulator), text, name),
+        let why = if all {
+            why(&simulator, text, name)
+        } else {
+            why(&QueuesOnly(simulator), text, name)
         };
         let first = why.causes.first().expect("the call stalls");
         assert!(first.share > 0.5, "{}", why.text);

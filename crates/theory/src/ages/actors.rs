@@ -157,9 +157,10 @@ impl State {
             if next == end {
                 return;
             }
-            match done <= begins {
-                true => self.done(served),
-                false => self.begin(),
+            if done <= begins {
+                self.done(served)
+            } else {
+                self.begin()
             }
         }
     }

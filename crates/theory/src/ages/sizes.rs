@@ -84,9 +84,12 @@ fn class_of(size: f64) -> i64 {
 /// The mean of the part between `from` and `to` bytes.
 fn mean_between(shape: f64, from: f64, to: f64) -> f64 {
     // The density falls with the power shape + 1; integrals over it and over x times it.
-    let integral = |power: f64| match power == 0.0 {
-        true => log(to / from),
-        false => (pow(to / from, power) - 1.0) / power,
+    let integral = |power: f64| {
+        if power == 0.0 {
+            log(to / from)
+        } else {
+            (pow(to / from, power) - 1.0) / power
+        }
     };
     from * integral(1.0 - shape) / integral(-shape)
 }

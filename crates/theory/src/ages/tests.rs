@@ -95,9 +95,12 @@ fn followed(sizes: &Phases, load: f64, threshold: f64, jobs: u32, seed: u64) -> 
         let young = here.iter().any(|job| job.had < threshold);
         let served = |job: &Job| !young || job.had < threshold;
         let share = 1.0 / here.iter().filter(|job| served(job)).count().max(1) as f64;
-        let until = |job: &Job| match job.had < threshold {
-            true => job.left.min(threshold - job.had),
-            false => job.left,
+        let until = |job: &Job| {
+            if job.had < threshold {
+                job.left.min(threshold - job.had)
+            } else {
+                job.left
+            }
         };
         let ends = here.iter().filter(|job| served(job)).map(until);
         let first = ends.fold(f64::INFINITY, f64::min) / share;

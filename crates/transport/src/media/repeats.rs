@@ -138,9 +138,10 @@ impl Repeats {
             self.parts.pop_front();
             self.base += 1;
         }
-        self.tick = match self.parts.is_empty() {
-            true => Instant::NEVER,
-            false => now + TICK,
+        self.tick = if self.parts.is_empty() {
+            Instant::NEVER
+        } else {
+            now + TICK
         };
         let times = &self.times;
         let late = |waiting: &Waiting| {

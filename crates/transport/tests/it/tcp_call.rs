@@ -17,9 +17,10 @@ fn connected(dropped: &'static [u64]) -> Pair<Tcp> {
     pair.ways[SERVER].fault = Box::new(move |_, transmit| match &transmit.packet {
         Wire::Tcp(segment) if segment.len > 0 => {
             count += 1;
-            match dropped.contains(&(count - 1)) {
-                true => Fault::Drop,
-                false => Fault::None,
+            if dropped.contains(&(count - 1)) {
+                Fault::Drop
+            } else {
+                Fault::None
             }
         }
         _ => Fault::None,

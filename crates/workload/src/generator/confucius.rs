@@ -42,9 +42,10 @@ const H3_SERVERS: f64 = 0.16;
 const SOME_H2: f64 = 0.013;
 
 fn size(stream: &mut Stream, carried: f64, scale: f64) -> u64 {
-    let (median, sigma) = match stream.unit() < BEACONS {
-        true => BEACON,
-        false => OBJECT,
+    let (median, sigma) = if stream.unit() < BEACONS {
+        BEACON
+    } else {
+        OBJECT
     };
     let ends = (SIZES.0, (SIZES.1 / carried).max(2.0 * SIZES.0));
     within(stream, (median * scale / carried, sigma), ends)

@@ -56,11 +56,12 @@ pub(super) fn read(
     };
     let known = transfer.filter(|&n| n > 0).or(bytes_in.filter(|&n| n > 0));
     let headers = headers.filter(|&n| n > 0 || !bare).unwrap_or(HEADERS);
-    let bytes = match bare {
-        true => known
+    let bytes = if bare {
+        known
             .filter(|&n| n <= headers.max(LONGEST_HEADERS))
-            .unwrap_or(headers),
-        false => known.unwrap_or(headers + body.filter(|&b| b > 0).unwrap_or(packed)),
+            .unwrap_or(headers)
+    } else {
+        known.unwrap_or(headers + body.filter(|&b| b > 0).unwrap_or(packed))
     };
     Answer {
         bytes: bytes.min(MAX_BYTES.get()),

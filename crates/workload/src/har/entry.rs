@@ -176,11 +176,14 @@ fn redirect(from: &Url, location: &Leaf) -> Option<Url> {
 fn moment(text: &str) -> Option<i128> {
     let text = text.trim();
     // A date alone is midnight to jiff, and would be hours before the rest of its page.
-    let of_utc = || match text.contains(':') {
-        true => Offset::UTC
-            .to_timestamp(text.parse::<civil::DateTime>().ok()?)
-            .ok(),
-        false => None,
+    let of_utc = || {
+        if text.contains(':') {
+            Offset::UTC
+                .to_timestamp(text.parse::<civil::DateTime>().ok()?)
+                .ok()
+        } else {
+            None
+        }
     };
     let moment: Option<Timestamp> = text.parse().ok().or_else(of_utc);
     moment.map(Timestamp::as_nanosecond)

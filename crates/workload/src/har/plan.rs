@@ -85,9 +85,10 @@ pub(super) fn page(
 fn on_page_clock(mut entries: Vec<Entry>, left_out: &mut LeftOut) -> Vec<Timed> {
     entries.sort_by_key(|entry| (entry.start, entry.index));
     let replayed = |entry: &&Entry| entry.skipped.is_none();
-    let starts: Vec<i128> = match entries.iter().any(|entry| replayed(&entry)) {
-        true => entries.iter().filter(replayed).map(|e| e.start).collect(),
-        false => entries.iter().map(|e| e.start).collect(),
+    let starts: Vec<i128> = if entries.iter().any(|entry| replayed(&entry)) {
+        entries.iter().filter(replayed).map(|e| e.start).collect()
+    } else {
+        entries.iter().map(|e| e.start).collect()
     };
     let middle = starts.get(starts.len() / 2).copied().unwrap_or(0);
     entries.retain(|entry| {

@@ -89,9 +89,10 @@ impl PageClient {
 
     fn begin(&mut self, now: Instant, out: &mut Vec<Output>) {
         let count = self.pages.len() as u64;
-        let index = match self.params.shuffle {
-            true => self.choice.below(count),
-            false => u64::from(self.begun) % count,
+        let index = if self.params.shuffle {
+            self.choice.below(count)
+        } else {
+            u64::from(self.begun) % count
         } as usize;
         let page = Arc::clone(&self.pages[index]);
         // An origin keeps its distance from load to load.

@@ -133,9 +133,10 @@ impl Load {
         if before == Progress::Done {
             return;
         }
-        *progress = match last {
-            true => Progress::Done,
-            false => Progress::FirstPart,
+        *progress = if last {
+            Progress::Done
+        } else {
+            Progress::FirstPart
         };
         if last {
             self.left -= 1;

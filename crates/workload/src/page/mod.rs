@@ -164,9 +164,12 @@ impl Page {
             return Err(PageError::Requests(requests.len()));
         }
         for (id, request) in requests.iter().enumerate() {
-            let rule = |holds: bool, text| match holds {
-                true => Ok(()),
-                false => Err(PageError::Request(id, text)),
+            let rule = |holds: bool, text| {
+                if holds {
+                    Ok(())
+                } else {
+                    Err(PageError::Request(id, text))
+                }
             };
             rule((request.origin as usize) < origins.len(), "no such origin")?;
             rule(

@@ -137,9 +137,10 @@ impl File {
         let pieces = self.points(name).zip(next).map(|((t0, v0), (t1, v1))| {
             let (begin, end) = (t0.max(from), t1.min(until));
             let at = |time: f64| v0 + (v1 - v0) * (time - t0) / (t1 - t0);
-            match begin < end {
-                true => (end - begin) * (at(begin) + at(end)) / 2.0,
-                false => 0.0,
+            if begin < end {
+                (end - begin) * (at(begin) + at(end)) / 2.0
+            } else {
+                0.0
             }
         });
         pieces.sum::<f64>() / (until - from)

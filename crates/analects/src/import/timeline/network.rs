@@ -104,12 +104,13 @@ fn directions(connection: &Connection, axis: &Axis, outages: &[Finding]) -> [Dir
     };
     // Reports on sound are farther apart: they tell where there are none on video.
     let video = connection.streams("remote-inbound-rtp", "video");
-    let (there, out) = match video.is_empty() {
-        false => (video, connection.streams("outbound-rtp", "video")),
-        true => (
+    let (there, out) = if video.is_empty() {
+        (
             both(connection, "remote-inbound-rtp"),
             both(connection, "outbound-rtp"),
-        ),
+        )
+    } else {
+        (video, connection.streams("outbound-rtp", "video"))
     };
     let sent = Direction {
         cause: Cause::LossSent,
@@ -153,9 +154,10 @@ impl Direction {
     fn share(&self, (from, until): (f64, f64), lost: f64) -> f64 {
         let others = grown(&self.sent, (from, until));
         let all = others + if self.are_all { 0.0 } else { lost };
-        match all > 0.0 {
-            true => (lost / all).min(1.0),
-            false => 0.0,
+        if all > 0.0 {
+            (lost / all).min(1.0)
+        } else {
+            0.0
         }
     }
 
@@ -200,10 +202,11 @@ impl Direction {
         (lost >= PACKETS).then(|| {
             let share = self.share(span, lost);
             let asked = grown(&self.asked, span);
-            let nearly = match share > NOTHING {
-                true => ": next to nothing passed",
-                false => "",
-            };
+            let nearly = if share > NOTHING {
+": next to nothing passed"
+} else {
+""
+};
             let told = format!(
                 "{} packetsLost +{lost:.0}, {:.1} % of packets{when}{nearly}; nackCount +{asked:.0}",
                 self.told,

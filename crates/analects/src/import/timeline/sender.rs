@@ -75,9 +75,10 @@ fn limits(layers: &[Report<'_>], axis: &Axis) -> Vec<Finding> {
             .collect();
         times.sort_by(|a, b| a.0.total_cmp(&b.0));
         for span in joined(times.into_iter(), APART) {
-            let told = match says {
-                true => format!("outbound-rtp qualityLimitationReason is {reason}"),
-                false => format!("outbound-rtp qualityLimitationDurations of {reason} grow"),
+            let told = if says {
+                format!("outbound-rtp qualityLimitationReason is {reason}")
+            } else {
+                format!("outbound-rtp qualityLimitationDurations of {reason} grow")
             };
             findings.push(Finding::new(cause, span, told));
         }

@@ -113,14 +113,15 @@ impl Table {
             names = head;
         }
         let rows: Vec<(usize, Vec<String>)> = first.into_iter().chain(rows).collect();
-        match rows.is_empty() {
-            true => Err(Refusal::new("it has a line of names only")),
-            false => Ok(Table {
+        if rows.is_empty() {
+            Err(Refusal::new("it has a line of names only"))
+        } else {
+            Ok(Table {
                 between,
                 decimal_comma,
                 names,
                 rows,
-            }),
+            })
         }
     }
 
@@ -426,9 +427,10 @@ fn columns(line: &str, between: &str) -> Vec<String> {
 
 fn number(cell: &str, decimal_comma: bool) -> Option<f64> {
     let cell = cell.trim();
-    let number = match decimal_comma {
-        true => cell.replace(',', ".").parse::<f64>(),
-        false => cell.parse(),
+    let number = if decimal_comma {
+        cell.replace(',', ".").parse::<f64>()
+    } else {
+        cell.parse()
     };
     number.ok().filter(|number| number.is_finite())
 }

@@ -80,13 +80,17 @@ pub fn drawn(number: u64) -> OneCause {
 
 impl Parts {
     fn text(&self, chance: &mut Chance) -> String {
-        let (down, up) = match self.up {
-            true => (self.back, self.ahead),
-            false => (self.ahead, self.back),
+        let (down, up) = if self.up {
+            (self.back, self.ahead)
+        } else {
+            (self.ahead, self.back)
         };
-        let rate = |key: &str, rate: f64| match self.link.contains(key) {
-            true => String::new(),
-            false => format!("rate = \"{rate}mbit\"\n"),
+        let rate = |key: &str, rate: f64| {
+            if self.link.contains(key) {
+                String::new()
+            } else {
+                format!("rate = \"{rate}mbit\"\n")
+            }
         };
         let (down, up) = (rate("#down", down), rate("#up", up));
         let (of_down, of_up) = self.link.split_once("#up").unwrap_or((&self.link, ""));
@@ -117,10 +121,7 @@ impl Parts {
 }
 
 fn direction(up: bool) -> &'static str {
-    match up {
-        true => "direction = \"up\"\n",
-        false => "",
-    }
+    if up { "direction = \"up\"\n" } else { "" }
 }
 
 fn transfers(chance: &mut Chance) -> String {
@@ -239,13 +240,15 @@ fn steps_on(chance: &mut Chance, parts: &mut Parts, up: bool) -> String {
         parts.back
     };
     let steps = steps(chance, rate);
-    parts.link += &match up {
-        true => format!("#up\n{steps}"),
-        false => format!("#down\n{steps}"),
+    parts.link += &if up {
+        format!("#up\n{steps}")
+    } else {
+        format!("#down\n{steps}")
     };
-    match up {
-        true => "the dips of house-up".to_owned(),
-        false => "the dips of house".to_owned(),
+    if up {
+        "the dips of house-up".to_owned()
+    } else {
+        "the dips of house".to_owned()
     }
 }
 

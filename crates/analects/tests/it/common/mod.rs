@@ -33,9 +33,10 @@ impl Folder {
     /// have a number.
     pub fn analects(&self, args: &[&str]) -> Output {
         let runs = matches!(args.first(), Some(&"run" | &"sweep"));
-        let once: &[&str] = match runs && !args.iter().any(|arg| arg.starts_with("--repeat")) {
-            true => &["--repeat", "1"],
-            false => &[],
+        let once: &[&str] = if runs && !args.iter().any(|arg| arg.starts_with("--repeat")) {
+            &["--repeat", "1"]
+        } else {
+            &[]
         };
         self.analects_as_it_is(&[args, once].concat())
     }

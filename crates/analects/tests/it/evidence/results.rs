@@ -138,9 +138,10 @@ impl Page {
     /// The cells that a score is lost in, as far as the page lists them.
     pub fn lost(&self, section: &str, score: &str) -> Vec<Lost> {
         let few = format!("{score}: lost");
-        let caption = match self.section(section).contains(&format!("\n{few}")) {
-            true => few,
-            false => format!("{score}: the "),
+        let caption = if self.section(section).contains(&format!("\n{few}")) {
+            few
+        } else {
+            format!("{score}: the ")
         };
         let (head, rows) = self.table(section, &caption);
         let (_, unit) = head.last().unwrap().split_once(", ").unwrap();

@@ -271,9 +271,10 @@ fn three_and_two_are_dealt_out() {
     detector.advance(at(0), ms(10));
     let mut dealt = String::new();
     for number in 0..11 {
-        let subflow = match detector.permits(Subflow::A) {
-            true => Subflow::A,
-            false => Subflow::B,
+        let subflow = if detector.permits(Subflow::A) {
+            Subflow::A
+        } else {
+            Subflow::B
         };
         // Both are permitted until both have sent.
         let subflow = if number == 0 { Subflow::B } else { subflow };

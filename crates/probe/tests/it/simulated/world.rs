@@ -99,12 +99,12 @@ impl Bottleneck {
         if self.queue.backlog().packets == 0 {
             return None;
         }
-        Some(match self.free > now {
-            true => self.free,
-            false => self
-                .queue
+        Some(if self.free > now {
+            self.free
+        } else {
+            self.queue
                 .next_wake(now)?
-                .max(now + Duration::from_micros(1)),
+                .max(now + Duration::from_micros(1))
         })
     }
 }

@@ -155,9 +155,10 @@ fn bad_of(attacks: impl Iterator<Item = Attack>, judged: &str) -> usize {
     let minimise = number("ANALECTS_MINIMISE", 0) == 1;
     let bad = attacks.filter(|attack| is_bad(attack, judged));
     let shown = bad.map(|attack| {
-        let simplest = match minimise {
-            true => attack.minimised(|attack| is_bad(attack, judged)),
-            false => attack,
+        let simplest = if minimise {
+            attack.minimised(|attack| is_bad(attack, judged))
+        } else {
+            attack
         };
         println!("{simplest:?}");
         for (score, ours, cake) in told(&simplest, judged) {

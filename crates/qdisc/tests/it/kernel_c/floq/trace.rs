@@ -138,9 +138,10 @@ impl Recorder {
         let mut random = Stream::new(seed, "floq traces");
         // A flow that is signalled by marks can be unresponsive before any of its packets was lost.
         let marks = random.below(5) == 0;
-        let params = match marks {
-            true => Params::marks(&mut random),
-            false => Params::first(&mut random),
+        let params = if marks {
+            Params::marks(&mut random)
+        } else {
+            Params::first(&mut random)
         };
         let flows = one_of(&mut random, &[1, 2, 3, 5, 8, 12, 100]);
         // Few different high bits fill a set; few different hashes make flows one.
@@ -181,9 +182,10 @@ impl Recorder {
         if self.below(8) == 0 {
             len = self.below(1500) as u32;
         }
-        let ecn = match self.capable && self.below(40) > 0 {
-            true => 2,
-            false => self.below(4) as u8,
+        let ecn = if self.capable && self.below(40) > 0 {
+            2
+        } else {
+            self.below(4) as u8
         };
         writeln!(self.operations, "e {now} {hash} {len} {ecn}").unwrap();
         self.discipline.enqueue(now, hash, len, ecn)

@@ -293,9 +293,12 @@ impl Recorder {
         let alone = self.now + one_of(&mut self.random, &[0, 1_300_000_000, 2_000_000_000]);
         let share = one_of(&mut self.random, &[1, 2, 3, 10, 50]);
         let manners: Vec<_> = (0..flows)
-            .map(|flow| match flow < calls {
-                true => Manner::Every(full * share * (1 + self.random.below(3))),
-                false => Manner::Keeps(1 + self.below(40) as u32, alone),
+            .map(|flow| {
+                if flow < calls {
+                    Manner::Every(full * share * (1 + self.random.below(3)))
+                } else {
+                    Manner::Keeps(1 + self.below(40) as u32, alone)
+                }
             })
             .collect();
         let mut next = vec![self.now; flows];
@@ -362,9 +365,12 @@ impl Recorder {
         let windows: Vec<_> = (0..flows).map(|_| 1 + self.below(30) as u32).collect();
         // Until when each is silent, or, of those that are not calls, is not.
         let mut turns: Vec<_> = (0..flows)
-            .map(|flow| match flow < calls {
-                true => self.now,
-                false => self.now + 1000 * MS + self.random.below(500) * MS,
+            .map(|flow| {
+                if flow < calls {
+                    self.now
+                } else {
+                    self.now + 1000 * MS + self.random.below(500) * MS
+                }
             })
             .collect();
         let mut silent = vec![true; flows];
