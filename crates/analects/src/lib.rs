@@ -20,6 +20,7 @@ mod cli;
 mod describe;
 mod described;
 mod engines;
+mod groups;
 mod import;
 mod jobs;
 mod left_out;
@@ -73,7 +74,7 @@ pub fn main_with(own: Own) -> ExitCode {
 
 /// The command line, with the name and the version of the program that it is in.
 fn command_line() -> clap::Command {
-    Cli::command().name(own::name()).version(own::version())
+    groups::grouped(Cli::command().name(own::name()).version(own::version()))
 }
 
 fn run_commands() -> ExitCode {
