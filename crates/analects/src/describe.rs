@@ -1,12 +1,14 @@
 //! `analects list` and `analects describe`.
 
+mod described;
+mod markdown;
+
 use crate::cli::{Listed, Style};
-use crate::described::{Entry, said};
-use crate::engines::ENGINES;
-use crate::markdown;
 use crate::own;
+use crate::runs::engines::ENGINES;
 use command::Refused;
 use command::print;
+use described::{Entry, said};
 use measure::metric::{Better, Metric};
 use reproduce::registry;
 use scenario::presets::{self, LinkPreset};
@@ -18,7 +20,7 @@ use units::{Refusal, choice};
 use workload::Carrier;
 
 /// An example of all keys of a scenario; a test runs it.
-const SCENARIO: &str = include_str!("scenario.toml");
+const SCENARIO: &str = include_str!("describe/scenario.toml");
 
 fn disciplines() -> Vec<Entry> {
     let registry = &own::simulator().disciplines;

@@ -24,15 +24,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
     (
         "Use them on this host",
         &[
-            "measure",
-            "link",
-            "browser",
-            "tc",
-            "gateway",
-            "pace",
-            "change",
-            "autorate",
-            "probe",
+            "measure", "link", "browser", "tc", "gateway", "pace", "change", "autorate", "probe",
             "doctor",
         ],
     ),
@@ -46,7 +38,7 @@ const BESIDE: usize = 14;
 /// The command line, whose help has the commands in groups.
 pub fn grouped(command: Command) -> Command {
     let template = format!(
-        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{}\nOptions:\n{{options}}\n\n`{} help COMMAND` tells more.\n",
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{}Options:\n{{options}}\n\n`{} help COMMAND` tells more.\n",
         list(&command),
         command.get_name(),
     );
@@ -61,11 +53,18 @@ fn list(command: &Command) -> String {
     for (title, names) in GROUPS {
         // Writing to a string does not fail.
         let _ = writeln!(text, "{header}{title}:{header:#}");
-        for found in names.iter().filter_map(|name| command.find_subcommand(name)) {
+        for found in names
+            .iter()
+            .filter_map(|name| command.find_subcommand(name))
+        {
             let about = found.get_about().map(ToString::to_string);
             let about = about.unwrap_or_default();
             let name = found.get_name();
-            let _ = writeln!(text, "  {literal}{name:<12}{literal:#}{}", wrapped(first(&about)));
+            let _ = writeln!(
+                text,
+                "  {literal}{name:<12}{literal:#}{}",
+                wrapped(first(&about))
+            );
         }
         text.push('\n');
     }
@@ -92,7 +91,10 @@ fn wrapped(text: &str) -> String {
 
 /// What a text says first.
 fn first(text: &str) -> &str {
-    let end = [": ", ". ", "; "].iter().filter_map(|mark| text.find(mark)).min();
+    let end = [": ", ". ", "; "]
+        .iter()
+        .filter_map(|mark| text.find(mark))
+        .min();
     text[..end.unwrap_or(text.len())].trim_end_matches('.')
 }
 
@@ -104,9 +106,15 @@ mod tests {
     #[test]
     fn each_command_that_is_shown_is_in_one_group() {
         let line = crate::cli::Cli::command();
-        let shown = line.get_subcommands().filter(|command| !command.is_hide_set());
+        let shown = line
+            .get_subcommands()
+            .filter(|command| !command.is_hide_set());
         let mut shown: Vec<&str> = shown.map(Command::get_name).collect();
-        let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
+        let mut grouped: Vec<&str> = GROUPS
+            .iter()
+            .flat_map(|(_, names)| *names)
+            .copied()
+            .collect();
         shown.sort_unstable();
         grouped.sort_unstable();
         if cfg!(feature = "host") {

@@ -11,52 +11,31 @@
 
 pub use {cca, measure, qdisc, scenario, sim, units, workload};
 
-#[cfg(feature = "host")]
-mod agree;
-mod bound;
-#[cfg(feature = "host")]
-mod browser;
 mod cli;
+mod compare;
 mod describe;
-mod described;
-mod engines;
 mod groups;
-mod import;
-mod jobs;
-mod left_out;
 #[cfg(feature = "host")]
-mod link;
-mod many;
-mod markdown;
-mod new;
+mod host;
 mod own;
-mod pages;
-mod pilot;
-mod plans;
-mod progress;
-mod recording;
-mod reproduce;
-mod resolved;
-mod run;
-mod selected;
-mod so_far;
-mod sweep;
-mod table;
-mod threshold;
-mod traces;
-mod validity;
-mod variants;
-mod why;
-#[cfg(feature = "host")]
-mod your_line;
+mod papers;
+mod runs;
+mod yours;
 
 use clap::{CommandFactory, FromArgMatches};
 use cli::{Cli, Command};
 use command::{Refused, ended, files, print, usage};
-pub use engines::SIM_SOURCES;
+use compare::{pages, run, sweep};
+#[cfg(feature = "host")]
+use host::{browser, link, your_line};
 pub use own::Own;
+#[cfg(feature = "host")]
+use papers::agree;
+use papers::{bound, jobs, pilot, reproduce, threshold};
+pub use runs::engines::SIM_SOURCES;
 use std::path::Path;
 use std::process::ExitCode;
+use yours::{import, new};
 
 /// The program `analects`.
 pub fn main() -> ExitCode {
