@@ -8,6 +8,8 @@ export ANALECTS_PROFILE
 # A first build needs nothing for a second one. CARGO_INCREMENTAL=1 for those who build again and again.
 CARGO_INCREMENTAL ?= 0
 export CARGO_INCREMENTAL
+# What is said here is not for other makefiles, such as the kernel's, that scripts call.
+unexport MAKEFLAGS ARCH
 
 # Not `rtc`, which stands on 43 more crates and on aws-lc in C, nor what needs a Python: `make test OF="webrtc python"`
 # has them.
