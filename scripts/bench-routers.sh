@@ -30,7 +30,7 @@ for name in "$@"; do of "$name"; done
 
 sh scripts/apt.sh make gcc cpio kmod qemu-system-arm \
     gcc-aarch64-linux-gnu gcc-arm-linux-gnueabihf libc6-dev-arm64-cross libc6-dev-armhf-cross debian-archive-keyring
-# All that cross.sh wants: another list would fetch everything again.
+# All that test-cross.sh wants: another list would fetch everything again.
 headers=$(sh scripts/cross-headers.sh arm64:arm64 armmp:armhf 4kc-malta:mipsel)
 bench=$(sh scripts/built.sh bench)
 results=$PWD/target/bench-routers

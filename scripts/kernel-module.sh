@@ -9,7 +9,7 @@ mkdir -p "$3"
 out=$(cd "$3" && pwd) folder=${4:-.}
 cd "$(dirname "$0")/.."
 . scripts/kernel/common.sh
-[ -f "$cache/$kernel/release" ] || fail "$kernel: not fetched: run \`make kernel-engine KERNEL=$kernel\`"
+[ -f "$cache/$kernel/release" ] || fail "$kernel: not fetched: run \`make kernel-engine RELEASE=$kernel\`"
 suite=$(suite_of "$kernel")
 release=$(cat "$cache/$kernel/release")
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The qdisc on two processors under KCSAN, which looks for data races, and lockdep: `make
-# test-kernel-races` (kernel/test/README.md). Fails for a race with our module on a stack, and for
+# sanitizers OF=races` (kernel/test/README.md). Fails for a race with our module on a stack, and for
 # any other report of the kernel.
 # usage: scripts/kernel-races.sh [SECONDS]     for each of four kinds of load, 20 by default
 # Builds the kernel once, in about 7 minutes on two cores, and keeps it. Needs root only to install

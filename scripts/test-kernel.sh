@@ -3,28 +3,16 @@
 # loads, carries traffic, decides as in Rust, answers tc as the tdc cases expect, survives hostile
 # netlink; and the same seed gives the same bytes twice. Asks for root only to make chroots.
 #
-# usage: scripts/test-kernel.sh [--short | --part modules|program] [6.1|6.12|7.x]...     (all kernels by default)
+# usage: scripts/test-kernel.sh [--short] [6.1|6.12|7.x]...     (all kernels by default)
 # --short: builds without a warning, carries packets, decides as in Rust.
-# --part: only what tests the modules, or only what tests the program beside them and the engine.
 set -eu
 cd "$(dirname "$0")/.."
 . scripts/kernel/common.sh
 target=${CARGO_TARGET_DIR:-target}
 disciplines=$(sh kernel/copy.sh --list)
 machines=$(nproc)
-short='' modules=yes program=yes name=test-kernel
-case ${1:-} in
---short) short=yes program='' name=$name-short && shift ;;
---part)
-    case ${2:-} in
-    modules) program='' ;;
-    program) modules='' ;;
-    *) echo "test-kernel: error: --part ${2:-}: expected modules or program" >&2 && exit 2 ;;
-    esac
-    name=$name-$2
-    shift 2
-    ;;
-esac
+short='' name=test-kernel
+if [ "${1:-}" = --short ]; then short=yes name=$name-short && shift; fi
 [ $# != 0 ] || set -- 6.1 6.12 7.x
 results=target/$name/$(echo "$*" | tr ' ' +)
 
@@ -69,14 +57,13 @@ tc_plugins "$1" "$PWD/$results/tc"
 mkdir "$results/plugins"
 cp "$results"/tc/tc/q_*.so "$results/plugins/"
 for discipline in $disciplines; do
-    [ -n "$modules" ] || continue
     # Traces of mencius and floq are longer, and the guest has them in memory.
     if [ "$discipline" = confucius ]; then traces=100; else traces=40; fi
     ANALECTS_TRACES=$traces ANALECTS_TRACE_DIR=$PWD/$results/traces/$discipline \
         cargo test --quiet --locked --workspace --exclude rtc --test it "kernel_c::$discipline::" -- --ignored
     python3 kernel/tc/tests/compile.py "kernel/tc/tests/$discipline.json" >"$results/$discipline.sh"
 done
-[ -z "$program" ] || host_program
+[ -n "$short" ] || host_program
 
 vm() { "$target/debug/vm" --limit 1200 "$@"; }
 
@@ -266,12 +253,12 @@ program() { # KERNEL
 say "3 of 3: the tests, $machines machines at once"
 for kernel in "$@"; do
     build "$kernel"
-    if [ -n "$modules" ]; then
-        smoke "$kernel" smoke
-        replays "$kernel"
-        [ -n "$short" ] || more "$kernel"
+    smoke "$kernel" smoke
+    replays "$kernel"
+    if [ -z "$short" ]; then
+        more "$kernel"
+        program "$kernel"
     fi
-    [ -z "$program" ] || program "$kernel"
 done
 wait
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The modules as a patch series (packaging/upstream): `make test-upstream`. It applies to Debian's
+# The modules as a patch series (packaging/upstream): `make test OF=upstream`. It applies to Debian's
 # source of 7.x, passes checkpatch.pl, and builds there without a warning, built in and as a
 # module. The kernel is user-mode Linux, which any compiler builds; no root except for missing packages.
 set -eu

@@ -125,13 +125,15 @@ fn sentence(sides: &[Summary], runs: usize) -> String {
         );
     };
     let metric = question.of.metric;
-    let alike = match metric.name == first.of.metric.name {
-        true => String::new(),
-        false => format!(" They do not tell under which {does} longer ({of_a} and {of_b})."),
+    let alike = if metric.name == first.of.metric.name {
+        String::new()
+    } else {
+        format!(" They do not tell under which {does} longer ({of_a} and {of_b}).")
     };
-    let ([better, worse], [of_better, of_worse]) = match first_is_better {
-        true => ([a, b], [&question.figures[0], &question.figures[1]]),
-        false => ([b, a], [&question.figures[1], &question.figures[0]]),
+    let ([better, worse], [of_better, of_worse]) = if first_is_better {
+        ([a, b], [&question.figures[0], &question.figures[1]])
+    } else {
+        ([b, a], [&question.figures[1], &question.figures[0]])
     };
     format!(
         "{} does better: over {runs} runs {} {of_better} against {of_worse} under {}; the difference \
@@ -214,9 +216,10 @@ fn price(better: &Summary, worse: &Summary, decided: &Metric) -> String {
         (pays && size != "0.00").then(|| format!("{words} {size} {unit}"))
     });
     let paid: Vec<String> = paid.collect();
-    match paid.is_empty() {
-        true => String::new(),
-        false => format!(" Its price: {}.", paid.join(", ")),
+    if paid.is_empty() {
+        String::new()
+    } else {
+        format!(" Its price: {}.", paid.join(", "))
     }
 }
 

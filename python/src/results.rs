@@ -170,9 +170,10 @@ pub fn compare(
     statistic: &str,
     percent: bool,
 ) -> PyResult<Option<Figure>> {
-    let against = match percent {
-        true => Against::Percent,
-        false => Against::Difference,
+    let against = if percent {
+        Against::Percent
+    } else {
+        Against::Difference
     };
     let sides = [&ours[..], &theirs[..]];
     Ok(estimate::compare(read(statistic)?, sides, against, LEVEL).map(figure))

@@ -1,22 +1,11 @@
 #!/bin/sh
-# fetch.sh [--release] KERNEL: downloads Debian's newest packages of that kernel, verified by apt against the
+# fetch.sh KERNEL: downloads Debian's newest packages of that kernel, verified by apt against the
 # archive's keys, and unpacks them: root/ (lib/modules), vmlinux, headers/, build, release.
-# --release: only prints the name of that release.
 set -eu
 . scripts/kernel/common.sh
-only_release=
-if [ "$1" = --release ]; then only_release=yes && shift; fi
 kernel=$1
 dir=$cache/$kernel
-if [ -f "$dir/release" ]; then
-    [ -z "$only_release" ] || cat "$dir/release"
-    exit 0
-fi
-if [ -n "$only_release" ]; then
-    dir=$(mktemp -d)
-    trap 'rm -rf "$dir"' EXIT
-    say() { :; }
-fi
+[ ! -f "$dir/release" ] || exit 0
 mkdir -p "$dir"
 dir=$(cd "$dir" && pwd)
 
@@ -65,10 +54,6 @@ for candidate in $(apt-cache search --names-only '^linux-headers-[0-9].*-amd64$'
 done
 [ -n "$release" ] || fail "$kernel: no linux-headers-${pattern}-amd64 with its image there"
 kbuild=$(apt-cache depends "linux-headers-$release" | sed -n 's/.*Depends: \(linux-kbuild-[^ ]*\)/\1/p' | head -n 1)
-if [ -n "$only_release" ]; then
-    echo "$release"
-    exit 0
-fi
 headers="linux-headers-$release linux-headers-${release%-amd64}-common $kbuild"
 
 say "$kernel: fetching $release (100 to 200 MB)"

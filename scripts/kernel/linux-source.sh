@@ -1,20 +1,10 @@
 #!/bin/sh
 # Debian's kernel source, 7.2 or else the newest 7.x, into $cache/uml/src, once: verified by apt
-# against the archive's keys, with one patch of ours. --package: only prints its name.
+# against the archive's keys, with one patch of ours.
 set -eu
 . scripts/kernel/common.sh
 uml=$cache/uml
-only_package=
-if [ "${1:-}" = --package ]; then only_package=yes; fi
-if [ -f "$uml/package" ]; then
-    [ -z "$only_package" ] || cat "$uml/package"
-    exit 0
-fi
-if [ -n "$only_package" ]; then
-    uml=$(mktemp -d)
-    trap 'rm -rf "$uml"' EXIT
-    say() { :; }
-fi
+[ ! -f "$uml/package" ] || exit 0
 mkdir -p "$uml"
 uml=$(cd "$uml" && pwd)
 
@@ -52,10 +42,6 @@ for suite in trixie-backports forky sid; do
     [ -z "$package" ] || break
 done
 [ -n "${package:-}" ] || fail "no linux-source-7.x in trixie-backports, forky or sid at $mirror"
-if [ -n "$only_package" ]; then
-    apt-cache show "$package" | sed -n 's/^Filename: .*\///p' | head -n 1
-    exit 0
-fi
 say "fetching $package (160 MB) from $suite"
 rm -rf "$uml/src" "$uml/build" "$uml/debs"
 mkdir -p "$uml/debs" "$uml/src"

@@ -1,0 +1,167 @@
+//! Experiments: a paper's claims, each with a verdict.
+//!
+//! An experiment is a file ([`experiment`]) that says what to run and what is claimed; [`outcome`] runs
+//! it as a [campaign] and checks each claim; [`page`] prints the verdicts for a terminal, as Markdown
+//! and as HTML.
+//!
+//! Not for: making and keeping many runs (`campaign`); measuring a run (`measure`); drawing (`report`).
+
+#![deny(missing_docs)]
+
+pub mod agreement;
+pub mod budget;
+mod calls;
+pub mod claim;
+pub mod curves;
+pub mod data;
+pub mod design;
+mod discovery;
+mod drawn;
+pub mod experiment;
+pub mod facts;
+pub mod figure;
+mod matrix;
+mod only;
+pub mod page;
+pub mod pages;
+pub mod records;
+pub mod registry;
+mod sample;
+pub mod score;
+mod scoreboard;
+pub mod sweep;
+#[cfg(test)]
+mod testing;
+
+pub use data::Data;
+pub use experiment::{Experiment, Wants};
+pub use matrix::Wanted;
+pub use scoreboard::{Board, boards};
+
+use campaign::{Error, Job, Keeping, Progress, run};
+use claim::Checked;
+use facts::Facts;
+use figure::Shown;
+use measure::{Engine, RunResult};
+use records::Records;
+use scenario::Names;
+use score::Scored;
+use units::Refusal;
+
+/// The outcome of an experiment.
+#[derive(Debug)]
+pub struct Outcome<'a> {
+    /// The experiment.
+    pub experiment: &'a Experiment,
+    /// Its runs, without control runs.
+    pub runs: usize,
+    /// Its claims, checked.
+    pub claims: Vec<Checked>,
+    /// How one case does against the others.
+    pub scores: Vec<Scored>,
+    /// Its figures.
+    pub figures: Vec<Shown>,
+    /// A line for each reason for which runs are not to be believed; empty if all are.
+    pub invalid: String,
+    /// A report on one run of each case over time: who waits, and why.
+    pub mechanism: Option<String>,
+}
+
+/// Runs `experiment`, or takes what was kept of its runs, and checks its claims. `version` is the
+/// program's, for the report.
+///
+/// # Errors
+/// See [`Error`].
+pub fn outcome<'a>(
+    engine: &dyn Engine,
+    names: &dyn Names,
+    experiment: &'a Experiment,
+    wanted: Wanted<'_>,
+    keeping: Keeping<'_>,
+    progress: &dyn Progress,
+    version: &str,
+) -> Result<Outcome<'a>, Error> {
+    let jobs = if experiment.has_runs() {
+        experiment.grid(wanted)?.plan(engine, names)?
+    } else {
+        Vec::new()
+    };
+    let results = run(engine, &jobs, Some(keeping), progress)?;
+    let facts = Facts::new(engine, wanted.data);
+    let records = Records::new(experiment.design(), wanted.quick, &facts, &results);
+    let place = claim::Place {
+        experiment: &experiment.id,
+        calls: experiment.calls.as_deref(),
+        paper: &experiment.written.paper,
+    };
+    let claims = experiment.written.claim.iter();
+    let mut claims: Vec<Checked> = claims
+        .flat_map(|claim| claim.checked(place, &records))
+        .collect();
+    claim::judged_together(&mut claims);
+    let scores = experiment.written.score.iter();
+    let scores: Result<Vec<Scored>, Refusal> = scores
+        .map(|score| score.scored(&records, &experiment.written.score))
+        .collect();
+    let scores = scores.map_err(Error::Wrong)?;
+    let invalid = report::doubts::told(&results);
+    let doubted = !invalid.is_empty();
+    // These are counts of verdicts that were judged together already.
+    let scored = scores
+        .iter()
+        .filter_map(|scored| scored.claimed(place, doubted));
+    claims.extend(scored);
+    let figures = experiment.written.figure.iter();
+    let figures = figures.map(|figure| figure.shown(&records));
+    let curves = experiment.written.curves.iter();
+    let curves = curves.map(|curves| curves.shown(&facts));
+    let figures: Result<Vec<Shown>, Refusal> = figures.chain(curves).collect();
+    Ok(Outcome {
+        experiment,
+        runs: records.runs(),
+        claims,
+        scores,
+        figures: figures.map_err(Error::Wrong)?,
+        invalid,
+        mechanism: mechanism(engine, experiment, &jobs, version)?,
+    })
+}
+
+/// Runs one run of each case again, keeping the data for plots.
+fn mechanism(
+    engine: &dyn Engine,
+    experiment: &Experiment,
+    jobs: &[Job],
+    version: &str,
+) -> Result<Option<String>, Error> {
+    if experiment.written.engine != Wants::Sim {
+        // Linux does not report for each packet the data that drawings of queues need.
+        return Ok(None);
+    }
+    let chosen = &experiment.written.mechanism;
+    let here = |job: &&Job| {
+        let at = |(name, label)| job.variant.get(name) == Some(label);
+        job.without().is_none() && chosen.iter().all(at)
+    };
+    let Some(first) = jobs.iter().find(here) else {
+        return Ok(None);
+    };
+    let alike = |job: &&Job| (job.seed, &job.variant) == (first.seed, &first.variant);
+    let drawn: Vec<Job> = jobs.iter().filter(alike).map(Job::drawn).collect();
+    let results: Vec<RunResult> = run(engine, &drawn, None, &Untold)?;
+    let document = report::export::Document {
+        version,
+        engine: engine.name(),
+        scenario: &experiment.scenario.to_json(),
+        results: &results,
+    };
+    let page = report::html(&first.scenario, &document, &experiment.metrics);
+    Ok(Some(page.html))
+}
+
+/// Progress that is not reported.
+struct Untold;
+
+impl Progress for Untold {
+    fn done(&self) {}
+}

@@ -1,0 +1,237 @@
+//! The link that a scenario, or a preset, and the options declare: one form for `link` and `browser`, and the reader
+//! and the builder that the simulator has.
+
+use crate::cli::LinkArgs;
+use crate::compare::run;
+use crate::own;
+use crate::runs::traces;
+use command::{Refused, renamed};
+use link::{Capacity, Line, Link};
+use live::Frame;
+use measure::build::Direction;
+use qdisc::{Choice, Env, Registry};
+use scenario::{Document, Names, files, presets};
+use std::path::Path;
+use units::{Duration, Rate};
+
+type Result<T> = core::result::Result<T, Refused>;
+
+/// Where disciplines are listed.
+pub const CHOICES: &str = "`analects list disciplines` lists the disciplines";
+/// The discipline, if nothing names one.
+const DEFAULT: &str = "pfifo";
+/// Two directions without a limit, if nothing says more.
+const UNLIMITED: &str = "link = { rate = \"1000gbit\", up = { rate = \"1000gbit\" } }";
+/// A direction without a queue.
+const UNLIMITED_RATE: Rate = Rate::from_bits(1_000_000_000_000);
+
+/// A link for real packets.
+pub struct Declared {
+    /// Towards the command.
+    pub down: Link<Frame>,
+    /// Away from it.
+    pub up: Link<Frame>,
+    /// Both directions' delay.
+    pub rtt: Duration,
+    /// Size of a packet that is still to be cut into segments, at most: the bytes of a millisecond.
+    pub burst: u32,
+}
+
+impl Declared {
+    /// That of the options.
+    pub fn of(args: &LinkArgs) -> Result<Declared> {
+        let document = document(args)?;
+        traces::tell(&document, &[]);
+        let (mut links, rtt) = document.resolve_links(own::simulator())?;
+        let (Some(link), None) = (links.pop(), links.pop()) else {
+            let message = format!("{} has several links in a row", document.file);
+            let help =
+                "put one into another: analects link A.toml -- analects link B.toml -- COMMAND";
+            return Err(Refused::new(&message, help));
+        };
+        if link.follow.is_some() {
+            let message = format!(
+                "{}: link.autorate: a rate is followed in the simulator only",
+                document.file
+            );
+            return Err(Refused::new(&message, "leave it out, or write the rate"));
+        }
+        let discipline = discipline(args, &document)?;
+        Declared::built(link, rtt, &discipline)
+    }
+
+    fn built(mut link: scenario::Link, rtt: Duration, discipline: &Choice) -> Result<Declared> {
+        // Where the simulator has the rest of the round trip at the far end, there is only the link here.
+        link.wire.delay = Duration::from_nanos(rtt.as_nanos() / 2);
+        let registry = Registry::<Frame>::builtin();
+        let build = |direction: &Direction<'_>| {
+            let built = direction.build(&registry, rtt, Env::default().seed);
+            built.map_err(|error| Refused::because(error.refusal.within(&error.entry), CHOICES))
+        };
+        let up = match Direction::up(&link, discipline) {
+            Some(up) => build(&up)?,
+            None => delayed(&registry, link.wire.delay)?,
+        };
+        let ways = [
+            Some(&link.capacity),
+            link.up.as_ref().map(|up| &up.capacity),
+        ];
+        Ok(Declared {
+            down: build(&Direction::down(&link, discipline))?,
+            up,
+            rtt,
+            burst: ways
+                .iter()
+                .flatten()
+                .map(|way| burst(way))
+                .min()
+                .unwrap_or_default(),
+        })
+    }
+}
+
+/// Refuses what is no rate, and no trace.
+pub fn check_capacity(option: &str, text: &str) -> Result<()> {
+    let mut document = Document::parse(option, UNLIMITED)?;
+    set_capacity(&mut document, option, "link", text)?;
+    document.resolve_links(own::simulator())?;
+    Ok(())
+}
+
+/// The scenario that the options begin from, with what they say.
+fn document(args: &LinkArgs) -> Result<Document> {
+    let mut document = match (&args.scenario, &args.preset) {
+        (Some(file), _) => run::parse(file)?,
+        (None, Some(name)) => preset(name)?,
+        (None, None) => Document::parse("link", UNLIMITED)?,
+    };
+    if let Some(text) = &args.down {
+        set_capacity(&mut document, "--down", "link", text)?;
+    }
+    if let Some(text) = &args.up {
+        set_capacity(&mut document, "--up", "link.up", text)?;
+    }
+    let buffer = args.buffer.as_ref();
+    let has_up = document.has("link.up");
+    for (option, path, value) in [
+        ("--rtt", "link.rtt", args.rtt.as_ref()),
+        ("--loss", "link.loss", args.loss.as_ref()),
+        ("--buffer", "link.buffer", buffer),
+        ("--buffer", "link.up.buffer", buffer.filter(|_| has_up)),
+    ] {
+        if let Some(value) = value {
+            document.set_by(option, path, value)?;
+        }
+    }
+    if let Some(other) = args
+        .set
+        .iter()
+        .find(|setting| !setting.starts_with("link."))
+    {
+        let message = format!("--set {other}: a link has only what stands in [link]");
+        return Err(Refused::new(&message, "write --set link.KEY=VALUE"));
+    }
+    run::set(&mut document, &args.set)?;
+    Ok(document)
+}
+
+/// A preset's link, as a document.
+fn preset(name: &str) -> Result<Document> {
+    let preset = presets::find(name).map_err(|refusal| {
+        Refused::because(refusal, "`analects describe presets` describes them")
+    })?;
+    Ok(Document::parse(preset.name, preset.text)?)
+}
+
+/// A rate, or the name of a file with a trace.
+fn set_capacity(document: &mut Document, option: &str, way: &str, text: &str) -> Result<()> {
+    let key = match text.parse::<Rate>() {
+        Ok(_) => "rate",
+        Err(_) if text.starts_with(files::GENERATED) || Path::new(text).exists() => "trace",
+        Err(_) => {
+            let why = files::tilde(Path::new(text)).map_or(String::new(), |why| format!(": {why}"));
+            let message = format!("{option}: {text:?} is no rate, and no file{why}");
+            let help = "write a rate such as 20mbit, or the name of a trace";
+            return Err(Refused::new(&message, help));
+        }
+    };
+    Ok(document.set_by(option, &format!("{way}.{key}"), text)?)
+}
+
+/// The discipline of directions that name none: the option's, else the first that the scenario compares.
+fn discipline(args: &LinkArgs, document: &Document) -> Result<Choice> {
+    let judged = |place: &str, text: &str| {
+        let choice = text.parse::<Choice>();
+        let judged =
+            choice.and_then(|choice| own::simulator().discipline(&choice).map(|()| choice));
+        let choice = judged.map_err(|refusal| Refused::because(refusal.within(place), CHOICES))?;
+        renamed(own::simulator().disciplines.renamed(&choice).1);
+        Ok(choice)
+    };
+    if let Some(named) = &args.discipline {
+        return judged("--discipline", named);
+    }
+    let first = document.first("disciplines");
+    if let Some(first) = first {
+        eprintln!(
+            "the discipline is {first}, the first of {}; -d names another",
+            document.file
+        );
+    }
+    judged("disciplines", first.unwrap_or(DEFAULT))
+}
+
+/// The other direction of a link that declares one direction: a delay without a queue.
+fn delayed(registry: &Registry<Frame>, delay: Duration) -> Result<Link<Frame>> {
+    let choice = DEFAULT.parse::<Choice>();
+    let queue = choice.and_then(|choice| registry.build(&choice, &Env::default()));
+    let queue = queue.map_err(|refusal| Refused::because(refusal, CHOICES))?;
+    let line = Line {
+        delay,
+        ..Line::new(Capacity::Constant(UNLIMITED_RATE))
+    };
+    Ok(Link::new(queue, line))
+}
+
+/// The bytes of a millisecond: a longer packet is cut into segments before it gets here.
+fn burst(capacity: &Capacity) -> u32 {
+    match capacity {
+        Capacity::Constant(rate) => {
+            let bytes = rate.bytes_in(Duration::from_millis(1));
+            u32::try_from(bytes).unwrap_or(u32::MAX)
+        }
+        // It may be slow at any time.
+        Capacity::Trace(_) => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::{Cli, Command};
+    use clap::Parser;
+
+    fn declared(words: &str) -> Document {
+        let words = ["analects", "link"].into_iter().chain(words.split(' '));
+        match Cli::try_parse_from(words).unwrap().command {
+            Command::Link(args) => document(&args).unwrap(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Whatever says what the other direction carries.
+    #[test]
+    fn a_buffer_is_that_of_each_direction_there_is() {
+        for words in [
+            "--buffer 100p",
+            "--up generated:w1:1 --buffer 100p",
+            "--preset lte --buffer 100p",
+        ] {
+            let document = declared(words);
+            for path in ["link.buffer", "link.up.buffer"] {
+                assert_eq!(document.get(path), Some("100p"), "{words}: {path}");
+            }
+        }
+        assert_eq!(declared("--down 5mbit").get("link.up.buffer"), None);
+    }
+}

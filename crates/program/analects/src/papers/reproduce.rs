@@ -1,0 +1,322 @@
+//! `analects reproduce`.
+
+use crate::cli::{Printed, ReproduceArgs};
+use crate::own;
+use crate::runs::engines::{Chosen, with_names};
+use crate::runs::many::{self, counted, pool};
+use crate::runs::plans::{self, Engines};
+use crate::runs::table::plain;
+use crate::runs::validity;
+use campaign::Keeping;
+use command::Refused;
+use command::files::unwritable;
+use command::print;
+use reproduce::budget::Runs;
+use reproduce::experiment::Wants;
+use reproduce::page::{self, Document};
+use reproduce::{Data, Experiment, Outcome, Wanted, outcome};
+use std::fmt::Write as _;
+use std::path::Path;
+use units::Refusal;
+
+type Result<T> = std::result::Result<T, Refused>;
+
+/// Runs experiments and prints the outcomes of their claims.
+pub fn run(args: &ReproduceArgs) -> Result<()> {
+    let mut experiments = plans::with_calls(&args.experiments, &args.calls)?;
+    if let Some(text) = &args.draw {
+        experiments = drawn(experiments, text)?;
+    }
+    if let Some(file) = &args.runs {
+        fix_runs(&mut experiments, file)?;
+    }
+    if !args.only.is_empty() {
+        experiments = only(experiments, &args.only)?;
+    }
+    for experiment in &mut experiments {
+        experiment.written.first_seed = args.seed;
+    }
+    let data = plans::data();
+    // A quick run and a whole one share their common runs.
+    let wanted = Wanted {
+        quick: args.how.quick,
+        data: &data,
+    };
+    let pool = pool(&args.how.parallel)?;
+    let store = many::store(&args.how.store())?;
+    let mut engines = Engines::default();
+    let mut outcomes = Vec::new();
+    for experiment in &experiments {
+        let several = experiments.len() > 1;
+        let engine = plans::wanted(&args.engine, experiment);
+        let Some((chosen, basis)) = engines.for_one_of(several, experiment, &engine)? else {
+            continue;
+        };
+        let keeping = Keeping {
+            store: &store,
+            basis,
+        };
+        let outcome = one(chosen, experiment, wanted, keeping, &pool)?;
+        write_report(&args.how.out, &outcome)?;
+        if args.how.format == Printed::Table {
+            print(&table(&outcome))?;
+        }
+        outcomes.push(outcome);
+    }
+    let invalid: String = outcomes.iter().map(|of| of.invalid.as_str()).collect();
+    match args.how.format {
+        Printed::Table => print(&(totals(&outcomes) + &what_decides(args, &outcomes))),
+        Printed::Markdown => print(&markdown(args, &data, &outcomes)),
+        Printed::Json => {
+            let document = Document {
+                version: own::version_of_results(),
+                data: data.described(),
+                quick: args.how.quick,
+                notes: notes(&outcomes),
+                claims: outcomes
+                    .iter()
+                    .flat_map(|outcome| &outcome.claims)
+                    .collect(),
+                invalid: invalid.lines().collect(),
+            };
+            let text = serde_json::to_string_pretty(&document);
+            let text = text.map_err(|error| Refused::new(&error.to_string(), "report this"))?;
+            print(&(text + "\n"))
+        }
+    }?;
+    validity::refused(&invalid, args.how.strict)
+}
+
+/// The experiments, those that draw a sample with one drawn by `text`.
+fn drawn(experiments: Vec<Experiment>, text: &str) -> Result<Vec<Experiment>> {
+    let help = "leave --draw out, or name an experiment that draws, such as matrix/unseen";
+    let refused = |refusal: Refusal| Refused::because(refusal.within("--draw"), help);
+    if experiments.iter().all(|one| one.written.draw.is_none()) {
+        return Err(refused(Refusal::new(
+            "none of the experiments draws its combinations",
+        )));
+    }
+    let experiments = experiments.into_iter();
+    let drawn = experiments.map(|one| one.with_draw(text).map_err(refused));
+    drawn.collect()
+}
+
+/// The parts of the experiments that these names of claims and cases mean.
+fn only(experiments: Vec<Experiment>, names: &[String]) -> Result<Vec<Experiment>> {
+    let claims = experiments.iter().flat_map(|one| {
+        let claims = one.written.claim.iter();
+        claims.map(move |claim| format!("{}/{}", one.id, claim.id))
+    });
+    let claims: Vec<String> = claims.collect();
+    for name in names {
+        let meant = |one: &Experiment| one.clone().only(std::slice::from_ref(name)).is_some();
+        if !experiments.iter().any(meant) {
+            let refusal = Refusal::unknown("claim", name, claims.iter().map(String::as_str));
+            let help = "name a claim, or a case, of the experiments";
+            return Err(Refused::because(refusal.within("--only"), help));
+        }
+    }
+    let parts = experiments.into_iter().filter_map(|one| one.only(names));
+    Ok(parts.collect())
+}
+
+fn notes(outcomes: &[Outcome<'_>]) -> Vec<String> {
+    let said = outcomes.iter().filter_map(|of| {
+        let said = of.experiment.said()?;
+        Some(format!("{}: {said}", of.experiment.id))
+    });
+    said.collect()
+}
+
+/// Gives each experiment as many seeds as `file` says. Those that need Linux keep theirs: a pilot
+/// does not cover them.
+fn fix_runs(experiments: &mut [Experiment], file: &Path) -> Result<()> {
+    let name = file.display().to_string();
+    let help = "make it with `analects pilot`, with the same experiments and --calls";
+    let refused = |refusal: Refusal| Refused::because(refusal, help);
+    let text = scenario::files::read(file, scenario::files::MAX_SCENARIO)
+        .map_err(|reason| refused(Refusal::new(reason).within(&name)))?;
+    let runs = Runs::parse(&name, &text)?;
+    let planned = |one: &&mut Experiment| one.has_runs() && one.written.engine == Wants::Sim;
+    for experiment in experiments.iter_mut().filter(planned) {
+        let calls = experiment.calls();
+        let seeds = runs.of_experiment(calls, &experiment.id).ok_or_else(|| {
+            let message = format!(
+                "it does not say how often {} is run with calls {calls}",
+                experiment.id
+            );
+            refused(Refusal::new(message).within(&name))
+        })?;
+        experiment.written.seeds = seeds;
+    }
+    Ok(())
+}
+
+/// Runs one experiment with a progress bar, or takes its stored results.
+pub fn one<'a>(
+    chosen: &Chosen,
+    experiment: &'a Experiment,
+    wanted: Wanted<'_>,
+    keeping: Keeping<'_>,
+    pool: &rayon::ThreadPool,
+) -> Result<Outcome<'a>> {
+    let engine = &*chosen.engine;
+    let outcome = counted(pool, &experiment.id, |bar| {
+        with_names(|names| {
+            outcome(
+                engine,
+                names,
+                experiment,
+                wanted,
+                keeping,
+                bar,
+                own::version_of_results(),
+            )
+        })
+    });
+    outcome.map_err(|error| {
+        Refused::new(
+            &format!("{}: {error}", experiment.id),
+            "change the experiment",
+        )
+    })
+}
+
+fn write_report(folder: &Path, outcome: &Outcome<'_>) -> Result<()> {
+    let calls = outcome.experiment.calls.as_deref();
+    let folder = calls.map_or(folder.to_owned(), |calls| folder.join(calls));
+    let folder = folder.join(&outcome.experiment.id);
+    let write = |name: &str, text: &str| {
+        let path = folder.join(name);
+        let written = std::fs::create_dir_all(&folder).and_then(|()| std::fs::write(&path, text));
+        written.map_err(|error| unwritable(&path, &error))
+    };
+    if let Some(mechanism) = &outcome.mechanism {
+        write("mechanism.html", mechanism)?;
+    }
+    write("report.html", &page::html(outcome))
+}
+
+/// The claims and figures of an experiment, for a terminal.
+fn table(outcome: &Outcome<'_>) -> String {
+    let written = &outcome.experiment.written;
+    let mut text = format!(
+        "{}: {} ({})\n",
+        outcome.experiment.id, written.title, written.paper
+    );
+    if let Some(sentence) = outcome.experiment.said() {
+        _ = writeln!(text, "{sentence}");
+    }
+    text += &outcome.invalid;
+    let claims = outcome.claims.iter().map(|claim| {
+        let mut statement = claim.statement.clone();
+        if !claim.note.is_empty() {
+            _ = write!(statement, "\n  {}", claim.note);
+        }
+        vec![
+            claim.verdict.name().to_owned(),
+            statement,
+            claim.published.clone(),
+            page::ours(claim),
+        ]
+    });
+    let head = ["verdict", "claim", "published", "ours (95 %)"].map(str::to_owned);
+    _ = writeln!(text, "\n{}", plain(&head, claims.collect()));
+    for board in page::all_boards(outcome) {
+        let (head, rows) = board.table;
+        _ = writeln!(text, "\n{}\n{}", board.title, plain(&head, rows));
+    }
+    for shown in &outcome.figures {
+        let (head, rows) = shown.table();
+        _ = writeln!(
+            text,
+            "\n{} ({})\n{}",
+            shown.title,
+            shown.axes[1],
+            plain(&head, rows)
+        );
+    }
+    text + "\n"
+}
+
+fn totals(outcomes: &[Outcome<'_>]) -> String {
+    let claims = outcomes.iter().flat_map(|outcome| &outcome.claims);
+    let [holds, fails, untold] = page::counts(claims);
+    let share = 100.0 * untold as f64 / (holds + fails + untold).max(1) as f64;
+    format!("{holds} claims hold, {fails} do not, {untold} cannot be told ({share:.0} % of all)\n")
+}
+
+/// The commands that decide what these runs could not; empty if there is nothing. A pilot does not cover
+/// experiments that need Linux.
+fn what_decides(args: &ReproduceArgs, outcomes: &[Outcome<'_>]) -> String {
+    let open = |outcome: &&Outcome<'_>| {
+        let [_, _, untold] = page::counts(outcome.claims.iter());
+        let experiment = outcome.experiment;
+        untold > 0 && experiment.has_runs() && experiment.written.engine == Wants::Sim
+    };
+    let open = outcomes.iter().filter(open);
+    let mut names: Vec<&str> = open.map(|of| of.experiment.id.as_str()).collect();
+    names.dedup();
+    if names.is_empty() {
+        return String::new();
+    }
+    if args.experiments.iter().any(|name| plans::is_file(name)) {
+        names = args.experiments.iter().map(String::as_str).collect();
+    }
+    let calls = args.calls.join(",");
+    if !calls.is_empty() {
+        names.extend(["--calls", &calls]);
+    }
+    let what = names.join(" ");
+    if args.how.quick {
+        format!("More runs may decide the last:\n  analects reproduce {what}\n")
+    } else {
+        format!(
+            "More runs may decide the last; a pilot finds out how many of each, for the hours that you have:\n  \
+             analects pilot {what} --hours 12 > runs.toml\n  \
+             analects reproduce {what} --runs runs.toml\n"
+        )
+    }
+}
+
+/// How a verdict is come by.
+const VERDICTS: &str = "A claim holds if the 95 % interval of our value lies in the range that the claim \
+    gives, does not hold if it lies outside, and cannot be told if it reaches over the range's end, if \
+    there are too few runs for an interval, or if among all claims of the experiment it may be chance \
+    ([decision 0041](../decisions/0041-claims-and-intervals.md)).";
+
+fn markdown(args: &ReproduceArgs, data: &Data, outcomes: &[Outcome<'_>]) -> String {
+    let mut command = format!("analects reproduce {}", args.experiments.join(" "));
+    if args.how.quick {
+        command += " --quick";
+    }
+    if !args.calls.is_empty() {
+        _ = write!(command, " --calls {}", args.calls.join(","));
+    }
+    if let Some(text) = &args.draw {
+        _ = write!(command, " --draw {text}");
+    }
+    if let Some(file) = &args.runs {
+        _ = write!(command, " --runs {}", file.display());
+    }
+    for name in &args.only {
+        _ = write!(command, " --only {name}");
+    }
+    if args.seed != 1 {
+        _ = write!(command, " --seed {}", args.seed);
+    }
+    let mut text = format!(
+        "# What holds\nMade by `{command} --format markdown`, analects {}, with {}. {VERDICTS}\n\n",
+        own::version_of_results(),
+        data.described()
+    );
+    text += &page::summary(outcomes);
+    for group in page::groups(outcomes) {
+        text += "\n";
+        text += &match group {
+            [outcome] => page::markdown(outcome),
+            several => page::beside(several),
+        };
+    }
+    text.trim_end().to_owned() + "\n"
+}

@@ -1,0 +1,4 @@
+//! Commands for what is your own: recordings, and programs.
+
+pub mod import;
+pub mod new;
