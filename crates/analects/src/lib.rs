@@ -16,6 +16,8 @@ mod agree;
 mod bound;
 #[cfg(feature = "host")]
 mod browser;
+#[cfg(feature = "host")]
+mod check;
 mod cli;
 mod describe;
 mod described;
@@ -31,6 +33,8 @@ mod new;
 mod own;
 mod pages;
 mod pilot;
+#[cfg(feature = "host")]
+mod place;
 mod plans;
 mod progress;
 mod recording;
@@ -125,6 +129,8 @@ fn execute(command: Command) -> Result<ExitCode, Refused> {
         Command::BrowserInside { folder, pace } => browser::inside(&folder, pace.as_deref()),
         #[cfg(feature = "host")]
         Command::Link(args) => return Ok(ExitCode::from(link::run(&args))),
+        #[cfg(feature = "host")]
+        Command::Check(args) => return Ok(ExitCode::from(check::run(&args))),
         #[cfg(feature = "host")]
         Command::Measure(args) => your_line::run(&args),
         #[cfg(feature = "host")]

@@ -1,0 +1,213 @@
+//! `analects check`: a test of somebody's own application.
+
+mod call;
+mod host;
+mod table;
+
+use crate::cli::CheckArgs;
+use crate::own;
+use crate::place::Place;
+use ::check::{Baseline, Check, Example, Outcome, Run, Verdict, decide, junit, needs_runs, page};
+use command::Refused;
+use command::files::{distinct, replace, replaceable};
+use command::print;
+use rustix::time::{ClockId, clock_gettime};
+use scenario::files;
+use std::path::{Path, PathBuf};
+use units::Duration;
+
+type Result<T> = core::result::Result<T, Refused>;
+
+/// The statuses: what a check says.
+const FAILED: u8 = 1;
+/// It says nothing: a bad file, a late host, or too little time.
+const UNDECIDED: u8 = 2;
+
+/// What a call takes beside its duration: namespaces, the far end's start, and packets that are still under way.
+const AROUND: Duration = Duration::from_secs(1);
+
+/// Checks, prints what came of it, and returns the status.
+pub fn run(args: &CheckArgs) -> u8 {
+    match checked(args) {
+        Ok(Verdict::Passed) => 0,
+        Ok(Verdict::Failed) => FAILED,
+        Ok(Verdict::Undecided) => UNDECIDED,
+        Err(refused) => {
+            eprintln!("{}", refused.rendered());
+            UNDECIDED
+        }
+    }
+}
+
+fn checked(args: &CheckArgs) -> Result<Verdict> {
+    let check = read(args)?;
+    let baseline = args.baseline.as_deref().map(baseline).transpose()?;
+    prepare(args)?;
+    enough_time(args, &check)?;
+    let place = Place::new(args.keep.as_deref(), "analects-check-")?;
+    let calls = made(args, &check, &place, baseline.as_ref())?;
+    let outcome = Outcome::of(&check, &calls.runs, baseline.as_ref());
+    print(&table::of(&outcome))?;
+    written(args, &check, &outcome, &calls.examples)?;
+    Ok(outcome.verdict)
+}
+
+fn read(args: &CheckArgs) -> Result<Check> {
+    let file = args.file.display().to_string();
+    let text = files::read(&args.file, files::MAX_SCENARIO);
+    let help = "name a file with [application] and [[condition]]: `analects describe check`";
+    let text = text.map_err(|reason| Refused::new(&format!("{file}: {reason}"), help))?;
+    let mut check = Check::read(&file, &text, own::simulator())?;
+    if let Some(name) = args
+        .only
+        .iter()
+        .find(|name| check.conditions.iter().all(|of| of.name != **name))
+    {
+        let names = check
+            .conditions
+            .iter()
+            .map(|condition| condition.name.as_str());
+        let refusal = units::Refusal::unknown("condition", name, names).within("--only");
+        return Err(Refused::because(refusal, ""));
+    }
+    check
+        .conditions
+        .retain(|condition| args.only.is_empty() || args.only.contains(&condition.name));
+    Ok(check)
+}
+
+fn baseline(file: &Path) -> Result<Baseline> {
+    let text = files::read(file, files::MAX_SCENARIO);
+    let text = text.map_err(|reason| {
+        Refused::new(
+            &format!("{}: {reason}", file.display()),
+            "write it by `analects check FILE --save BASELINE.json`",
+        )
+    })?;
+    Baseline::read(&text)
+        .map_err(|refusal| Refused::because(refusal.within(&file.display().to_string()), ""))
+}
+
+/// Before minutes are spent.
+fn prepare(args: &CheckArgs) -> Result<()> {
+    let asked = [&args.save, &args.json, &args.junit, &args.report];
+    let asked: Vec<PathBuf> = asked.into_iter().flatten().cloned().collect();
+    distinct(Some(&args.file), &asked)?;
+    asked.iter().try_for_each(|file| replaceable(file))
+}
+
+/// Refuses a time in which nothing can pass.
+fn enough_time(args: &CheckArgs, check: &Check) -> Result<()> {
+    let fewest = decide::fewest() as u64;
+    if u64::from(args.runs) < fewest {
+        let message = format!(
+            "--runs {}: a condition passes after {fewest} calls or more",
+            args.runs
+        );
+        return Err(Refused::new(
+            &message,
+            &format!("write --runs {fewest} or more"),
+        ));
+    }
+    let each = check
+        .conditions
+        .iter()
+        .map(|condition| condition.duration + AROUND);
+    let needed = each.fold(Duration::ZERO, |sum, each| sum + each) * fewest;
+    if needed <= args.time {
+        return Ok(());
+    }
+    let minutes = needed.as_secs_f64() / 60.0;
+    let message = format!(
+        "{} conditions pass after {fewest} calls each or more, {minutes:.1} minutes, and --time is {}",
+        check.conditions.len(),
+        args.time
+    );
+    let help = format!(
+        "write --time {:.0}min, shorten `duration`, or choose conditions by --only",
+        minutes.ceil()
+    );
+    Err(Refused::new(&message, &help))
+}
+
+/// The calls of all conditions.
+struct Calls {
+    runs: Vec<Vec<Run>>,
+    examples: Vec<Example>,
+}
+
+/// Makes calls until all is decided, or time is over: in turn, so that what fails is known early.
+fn made(
+    args: &CheckArgs,
+    check: &Check,
+    place: &Place,
+    baseline: Option<&Baseline>,
+) -> Result<Calls> {
+    let mut calls = Calls {
+        runs: vec![Vec::new(); check.conditions.len()],
+        examples: Vec::new(),
+    };
+    let began = seconds();
+    while let Some(number) = next(args, check, &calls.runs, baseline) {
+        let condition = &check.conditions[number];
+        let takes = (condition.duration + AROUND).as_secs_f64();
+        if seconds() - began + takes > args.time.as_secs_f64() {
+            break;
+        }
+        let runs = &mut calls.runs[number];
+        let label = format!("{}, call {}", condition.name, runs.len() + 1);
+        let folder = place.inner(&format!("{}-{}", condition.name, runs.len() + 1))?;
+        let (run, example) = call::made(check, number, &folder)?;
+        eprintln!("{label}: {}", table::told(condition, &run));
+        if calls.examples.iter().all(|other| other.condition != number) {
+            calls.examples.extend(example);
+        }
+        runs.push(run);
+    }
+    Ok(calls)
+}
+
+/// The undecided condition with the fewest calls.
+fn next(
+    args: &CheckArgs,
+    check: &Check,
+    runs: &[Vec<Run>],
+    baseline: Option<&Baseline>,
+) -> Option<usize> {
+    let open = (0..runs.len()).filter(|&number| {
+        let runs = &runs[number];
+        runs.len() < args.runs as usize
+            && needs_runs(check, &check.conditions[number], runs, baseline)
+    });
+    open.min_by_key(|&number| runs[number].len())
+}
+
+fn written(args: &CheckArgs, check: &Check, outcome: &Outcome, examples: &[Example]) -> Result<()> {
+    if let Some(file) = &args.json {
+        let text = serde_json::to_string_pretty(outcome).unwrap_or_default();
+        replace(file, &(text + "\n"))?;
+    }
+    if let Some(file) = &args.junit {
+        replace(file, &junit(outcome))?;
+    }
+    if let Some(file) = &args.report {
+        replace(file, &page(check, outcome, examples))?;
+    }
+    match (&args.save, outcome.verdict) {
+        (None, _) => Ok(()),
+        (Some(file), Verdict::Passed) => replace(file, &Baseline::of(outcome).text()),
+        (Some(file), _) => {
+            eprintln!(
+                "{} is not written: a baseline is of a check that passed",
+                file.display()
+            );
+            Ok(())
+        }
+    }
+}
+
+/// Of the monotonic clock.
+fn seconds() -> f64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
+}

@@ -1,0 +1,285 @@
+//! One call over one condition's link, which this program makes by its command `link`.
+
+use super::host::Host;
+use super::{Result, seconds};
+use ::check::cause::{Evidence, causes};
+use ::check::{Beside, Check, Condition, Example, Line, Packet, Run, Samples, packets, troubles};
+use command::Refused;
+use command::files::unwritable;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
+use std::thread::spawn;
+
+/// What `sh` runs behind the link: a line that says that it begins, what runs beside, and the application for as long
+/// as a call lasts; timeout(1) ends all that the application has started, too, also if this process is killed.
+const NEAR: &str = r#"echo; [ -z "$2" ] || sh -c "$2" >&2 & exec timeout -k 5 "$0" sh -c "$1""#;
+/// What it ends with when time is over, and the two with which a command was not run.
+const OVER: i32 = 124;
+const NOT_RUN: [i32; 2] = [126, 127];
+/// `link`, if it fails itself.
+const LINK: i32 = 125;
+/// Lines of the programs' complaints that are told.
+const LAST: usize = 5;
+/// Bytes that an application may print in a call.
+const MOST: u64 = 64 << 20;
+
+/// What a call left.
+struct Left {
+    lines: Vec<Line>,
+    /// How `link` ended.
+    status: i32,
+    /// How long the application ran, s.
+    seconds: f64,
+    complaints: String,
+    /// Why it is not to be believed.
+    doubt: Option<String>,
+}
+
+/// Makes a call over the link of the condition of that number, in `folder`; one that missed a limit is an example.
+pub fn made(check: &Check, number: usize, folder: &Path) -> Result<(Run, Option<Example>)> {
+    let condition = &check.conditions[number];
+    let left = called(check, condition, folder)?;
+    if let Some(why) = left.doubt {
+        let late = Some(why);
+        return Ok((
+            Run {
+                late,
+                ..Run::default()
+            },
+            None,
+        ));
+    }
+    if left.status != 0 && left.status != OVER {
+        return Ok((
+            Run {
+                ended: Some(ended(&left)?),
+                ..Run::default()
+            },
+            None,
+        ));
+    }
+    let samples = Samples::read(&left.lines).map_err(|refusal| Refused::because(refusal, ""))?;
+    let values = values(condition, &samples, &left)?;
+    let log = folder.join(LOG);
+    let text = std::fs::read_to_string(&log)
+        .map_err(|error| failed(&format!("{}: {error}", log.display())))?;
+    let packets = packets(&text).map_err(|refusal| Refused::because(refusal, "begin again"))?;
+    let (causes, times) = reasons(check, condition, &samples, &values, &packets);
+    let example = (!times.is_empty()).then(|| Example {
+        condition: number,
+        samples,
+        packets,
+        times,
+    });
+    Ok((
+        Run {
+            values,
+            causes,
+            ..Run::default()
+        },
+        example,
+    ))
+}
+
+/// Files of a call.
+const LOG: &str = "packets.csv";
+const SUMMARY: &str = "link.json";
+const TOLD: &str = "near.jsonl";
+
+fn called(check: &Check, condition: &Condition, folder: &Path) -> Result<Left> {
+    let host = Host::watch();
+    let mut child = link(check, condition, folder)?;
+    let (out, err) = (child.stdout.take(), child.stderr.take());
+    let complaints = spawn(move || last(err));
+    let (lines, seconds) = lines(out);
+    let status = child.wait().map_err(|error| failed(&error.to_string()))?;
+    let complaints = complaints.join().unwrap_or_default();
+    let status = status.code().unwrap_or(LINK);
+    let summary = std::fs::read(folder.join(SUMMARY)).unwrap_or_default();
+    let summary: Option<Value> = serde_json::from_slice(&summary).ok();
+    let Some(summary) = summary.filter(|_| status != LINK) else {
+        return Err(failed(&format!(
+            "condition {}: the link failed: {complaints}",
+            condition.name
+        )));
+    };
+    let text: String = lines
+        .iter()
+        .map(|line| format!("{}\n", line.text))
+        .collect();
+    let file = folder.join(TOLD);
+    std::fs::write(&file, text).map_err(|error| unwritable(&file, &error))?;
+    let doubt = summary["doubt"].as_str().map(str::to_owned);
+    Ok(Left {
+        lines,
+        status,
+        seconds,
+        complaints,
+        doubt: doubt.or(host.doubt()),
+    })
+}
+
+/// Begins `analects link` with the condition's link.
+fn link(check: &Check, condition: &Condition, folder: &Path) -> Result<Child> {
+    let program = std::env::current_exe()
+        .map_err(|error| failed(&format!("this program cannot be found: {error}")))?;
+    let scenario = folder.join("link.toml");
+    std::fs::write(&scenario, condition.link.to_toml())
+        .map_err(|error| unwritable(&scenario, &error))?;
+    let application = &check.application;
+    let (beside_far, beside_near) = match &condition.beside {
+        Some(Beside { far, near }) => (far.as_deref(), near.as_deref().unwrap_or_default()),
+        None => (None, ""),
+    };
+    let mut link = Command::new(program);
+    link.arg("link").arg(&scenario);
+    link.arg("--json")
+        .arg(folder.join(SUMMARY))
+        .arg("--log")
+        .arg(folder.join(LOG));
+    let far: Vec<String> = beside_far
+        .into_iter()
+        .chain(application.far.as_deref())
+        .map(background)
+        .collect();
+    if !far.is_empty() {
+        link.arg("--far").arg(far.concat() + "wait");
+    }
+    link.args(
+        application
+            .far_ready
+            .iter()
+            .flat_map(|port| ["--far-ready".to_owned(), port.to_string()]),
+    );
+    let seconds = condition.duration.as_secs_f64().to_string();
+    link.args([
+        "--",
+        "sh",
+        "-c",
+        NEAR,
+        &seconds,
+        &application.near,
+        beside_near,
+    ]);
+    link.stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    link.spawn()
+        .map_err(|error| failed(&format!("a link cannot be made: {error}")))
+}
+
+/// A line of `sh` in the background; standard output is the near end's.
+fn background(line: &str) -> String {
+    format!("sh -c '{}' >&2 & ", line.replace('\'', r"'\''"))
+}
+
+/// Lines of standard output, each with when it was read, since the first one, which only says that the application
+/// begins; and when it ended.
+fn lines(out: Option<ChildStdout>) -> (Vec<Line>, f64) {
+    let (mut began, mut lines) = (None, Vec::new());
+    let out = out.into_iter().flat_map(|out| {
+        BufReader::new(out.take(MOST))
+            .split(b'\n')
+            .map_while(core::result::Result::ok)
+    });
+    for line in out {
+        let now = seconds();
+        match began {
+            None => began = Some(now),
+            Some(began) => lines.push(Line {
+                read: now - began,
+                text: String::from_utf8_lossy(&line).into_owned(),
+            }),
+        }
+    }
+    let lasted = began.map_or(0.0, |began| seconds() - began);
+    (lines, lasted)
+}
+
+/// The last lines of what programs complained.
+fn last(err: Option<ChildStderr>) -> String {
+    let mut text = Vec::new();
+    if let Some(err) = err {
+        _ = err.take(MOST).read_to_end(&mut text);
+    }
+    let text = String::from_utf8_lossy(&text);
+    let lines: Vec<&str> = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
+    lines[lines.len().saturating_sub(LAST)..].join(" / ")
+}
+
+/// How an application ended that did so badly.
+fn ended(left: &Left) -> Result<String> {
+    let Left {
+        status,
+        seconds,
+        complaints,
+        ..
+    } = left;
+    if NOT_RUN.contains(status) {
+        let message = format!("application.near cannot be run: {complaints}");
+        return Err(Refused::new(&message, "write a command that sh knows here"));
+    }
+    Ok(format!(
+        "with status {status} after {seconds:.1} s: {complaints}"
+    ))
+}
+
+/// The value of each limit.
+fn values(condition: &Condition, samples: &Samples, left: &Left) -> Result<Vec<f64>> {
+    let (warmup, steps) = (condition.warmup.as_secs_f64(), condition.steps());
+    let value = |limit: &::check::Limit| {
+        samples.value(limit, warmup, &steps).ok_or_else(|| {
+            let keys = limit.figure.keys().join(" and ");
+            let message = format!(
+                "condition {}: {} needs {keys}, and of {} lines that `near` printed none has it after the warm-up of {}",
+                condition.name,
+                limit.text,
+                left.lines.len(),
+                condition.warmup
+            );
+            let help = format!("let it print {{\"{keys}\": ...}} on standard output every second: {}", left.complaints);
+            Refused::new(&message, &help)
+        })
+    };
+    condition.limits.iter().map(value).collect()
+}
+
+/// Causes of limits that are missed, and the times of the first one's trouble.
+type Reasons = (BTreeMap<usize, Vec<::check::cause::Cause>>, Vec<(f64, f64)>);
+
+fn reasons(
+    check: &Check,
+    condition: &Condition,
+    samples: &Samples,
+    values: &[f64],
+    packets: &[Packet],
+) -> Reasons {
+    let evidence = Evidence {
+        packets,
+        lanes: &condition.lanes,
+        media: &check.application.media,
+    };
+    let (warmup, steps) = (condition.warmup.as_secs_f64(), condition.steps());
+    let (mut all, mut first) = (BTreeMap::new(), Vec::new());
+    for (number, (limit, value)) in condition.limits.iter().zip(values).enumerate() {
+        if !limit.is_kept(*value) {
+            let times = troubles(limit, samples, warmup, &steps);
+            all.insert(number, causes(&evidence, &times));
+            if first.is_empty() {
+                first = times;
+            }
+        }
+    }
+    (all, first)
+}
+
+fn failed(message: &str) -> Refused {
+    Refused::failed(message, "begin again")
+}
