@@ -111,6 +111,11 @@ test-live: setup
 test-link: setup
 	sh scripts/test-link.sh
 
+# `analects check` with a call in Python, good and bad links, a regression and a late host; five minutes. As test-link.
+.PHONY: test-check
+test-check: setup
+	sh scripts/test-check.sh
+
 # `analects pace` with real programs behind `analects link`: three quarters of a minute. As test-link.
 .PHONY: test-pace
 test-pace: setup

@@ -7,7 +7,9 @@ mod table;
 use crate::cli::CheckArgs;
 use crate::own;
 use crate::place::Place;
-use ::check::{Baseline, Check, Example, Outcome, Run, Verdict, decide, junit, needs_runs, page};
+use ::check::{
+    Baseline, Check, Example, FIGURES, Outcome, Run, Unit, Verdict, decide, junit, needs_runs, page,
+};
 use command::Refused;
 use command::files::{distinct, replace, replaceable};
 use command::print;
@@ -22,6 +24,19 @@ type Result<T> = core::result::Result<T, Refused>;
 const FAILED: u8 = 1;
 /// It says nothing: a bad file, a late host, or too little time.
 const UNDECIDED: u8 = 2;
+
+/// An example of all keys.
+const KEYS: &str = include_str!("check.toml");
+/// What stands above the figures.
+const HEAD: &str = "# What `near` prints are objects such as {\"framesPerSecond\": 30, \"freezeCount\": 0}, each on a line, with the names
+# of WebRTC's getStats (https://www.w3.org/TR/webrtc-stats): times in s, `packetsLost` and others as counts since the
+# call began. `t`, in s, or `timestamp`, in ms, is the moment; without it, it is when the line is read. Lines that do
+# not begin with { are left out.
+#
+# Limits, with the statistics that they need. Of those with _p5, a call has a value at each moment: _p5 is what 5 % of
+# them do not exceed; _min, _max, _mean and every other percentile are there, too, and without any it is the mean.
+#
+";
 
 /// What a call takes beside its duration: namespaces, the far end's start, and packets that are still under way.
 const AROUND: Duration = Duration::from_secs(1);
@@ -50,6 +65,27 @@ fn checked(args: &CheckArgs) -> Result<Verdict> {
     print(&table::of(&outcome))?;
     written(args, &check, &outcome, &calls.examples)?;
     Ok(outcome.verdict)
+}
+
+/// All keys of a file, and all figures that limits are about.
+pub fn described() -> String {
+    let figures = FIGURES.iter().map(|figure| {
+        let which = if figure.has_moments() { "_p5" } else { "" };
+        let sign = if figure.more { ">=" } else { "<=" };
+        let bound = match figure.unit {
+            Unit::Count => "20",
+            Unit::Time => "250ms",
+            Unit::Share => "2%",
+            Unit::Rate => "500kbit",
+        };
+        let limit = format!("{}{which} {sign} {bound}", figure.name);
+        format!(
+            "# {limit:<20} {}: {}\n",
+            figure.keys().join(", "),
+            figure.about
+        )
+    });
+    format!("{KEYS}\n{HEAD}{}", figures.collect::<String>())
 }
 
 fn read(args: &CheckArgs) -> Result<Check> {
@@ -210,4 +246,21 @@ fn written(args: &CheckArgs, check: &Check, outcome: &Outcome, examples: &[Examp
 fn seconds() -> f64 {
     let now = clock_gettime(ClockId::Monotonic);
     now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_described_is_a_check() {
+        let text = described();
+        let scenario = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/my-link.toml");
+        let text = text.replace("scenarios/my-link.toml", scenario);
+        let check = Check::read("check.toml", &text, own::simulator()).unwrap();
+        assert_eq!(check.conditions.len(), 3);
+        for figure in FIGURES {
+            assert!(text.contains(figure.about), "{}", figure.name);
+        }
+    }
 }
