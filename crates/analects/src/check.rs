@@ -2,6 +2,7 @@
 
 mod call;
 mod host;
+mod shell;
 mod table;
 
 use crate::cli::CheckArgs;
@@ -86,6 +87,13 @@ pub fn described() -> String {
         )
     });
     format!("{KEYS}\n{HEAD}{}", figures.collect::<String>())
+}
+
+/// Opens a page with a profile in `folder`, and prints what its calls are like: by which this program runs itself at
+/// both ends of a link.
+pub fn page_statistics(folder: &Path, name: &str, url: &str) -> Result<()> {
+    let told = ::browser::page_statistics(folder, name, url, std::io::stdout());
+    told.map_err(|error| Refused::failed(&error.message, &error.help))
 }
 
 fn read(args: &CheckArgs) -> Result<Check> {
@@ -231,7 +239,7 @@ fn written(args: &CheckArgs, check: &Check, outcome: &Outcome, examples: &[Examp
     }
     match (&args.save, outcome.verdict) {
         (None, _) => Ok(()),
-        (Some(file), Verdict::Passed) => replace(file, &Baseline::of(outcome).text()),
+        (Some(file), Verdict::Passed) => replace(file, &outcome.baseline().text()),
         (Some(file), _) => {
             eprintln!(
                 "{} is not written: a baseline is of a check that passed",
@@ -251,6 +259,8 @@ fn seconds() -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::{Cli, Command};
+    use clap::Parser;
 
     #[test]
     fn what_is_described_is_a_check() {
@@ -262,5 +272,60 @@ mod tests {
         for figure in FIGURES {
             assert!(text.contains(figure.about), "{}", figure.name);
         }
+    }
+    /// The blocks of a workflow's `run: |`, without their indent.
+    fn blocks(workflow: &str) -> Vec<String> {
+        let indent = |line: &str| line.len() - line.trim_start().len();
+        let mut found = Vec::new();
+        let mut lines = workflow.lines().peekable();
+        while let Some(line) = lines.next() {
+            if line.trim_start().starts_with("run: |") {
+                let mut block = String::new();
+                while let Some(inner) =
+                    lines.next_if(|next| next.is_empty() || indent(next) > indent(line))
+                {
+                    block += inner.trim_start();
+                    block.push('\n');
+                }
+                found.push(block);
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn the_example_of_a_workflow_runs_what_there_is() {
+        let workflow = include_str!("../../../packaging/github/calls.yml");
+        assert!(!workflow.contains('\t'), "YAML has no tabs");
+        let blocks = blocks(workflow);
+        assert_eq!(blocks.len(), 2);
+        for block in &blocks {
+            let status = std::process::Command::new("sh")
+                .args(["-n", "-c", block])
+                .status();
+            assert!(status.unwrap().success(), "{block}");
+        }
+        let line = blocks[1].replace("\\\n", " ");
+        let line = line
+            .lines()
+            .find_map(|line| line.strip_prefix("sudo ~/.cargo/bin/"));
+        let words = Cli::try_parse_from(line.unwrap().split_whitespace()).unwrap();
+        let Command::Check(args) = words.command else {
+            panic!("{line:?}");
+        };
+        assert!(
+            args.junit.is_some() && args.baseline.is_some() && args.time > Duration::from_secs(300)
+        );
+    }
+
+    /// The documents' example is the file, and the file is a check.
+    #[test]
+    fn the_examples_are_checks() {
+        let example = include_str!("../../check/examples/calls.toml");
+        let check = Check::read("calls.toml", example, own::simulator()).unwrap();
+        assert_eq!(check.conditions.len(), 4);
+        let guide = include_str!("../../../docs/guide-application-engineer.md");
+        let (_, text) = example.split_once('\n').unwrap();
+        assert!(guide.contains(&format!("```toml\n{text}```\n")));
     }
 }

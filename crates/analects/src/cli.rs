@@ -111,6 +111,17 @@ pub enum Command {
     /// 0 if it passes, 1 if a limit is missed or something got worse than a baseline, and 2 if that is not decided.
     Check(CheckArgs),
     #[cfg(feature = "host")]
+    /// A page at an end of a link, by which `check` runs this program.
+    #[command(hide = true)]
+    PageStatistics {
+        /// Where its browser has its profile.
+        folder: PathBuf,
+        /// The end's name.
+        name: String,
+        /// The page.
+        url: String,
+    },
+    #[cfg(feature = "host")]
     /// Measure this host's line against a server that you name: what it carries, how long packets wait while it
     /// is full, and what a call makes of it; then compare what would help.
     Measure(MeasureArgs),

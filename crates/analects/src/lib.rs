@@ -132,6 +132,10 @@ fn execute(command: Command) -> Result<ExitCode, Refused> {
         #[cfg(feature = "host")]
         Command::Check(args) => return Ok(ExitCode::from(check::run(&args))),
         #[cfg(feature = "host")]
+        Command::PageStatistics { folder, name, url } => {
+            check::page_statistics(&folder, &name, &url)
+        }
+        #[cfg(feature = "host")]
         Command::Measure(args) => your_line::run(&args),
         #[cfg(feature = "host")]
         Command::OnRouter(router::Command::Doctor(args)) => {

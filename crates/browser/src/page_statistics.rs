@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::chromium::Chromium;
+use crate::debug::Debug;
 use serde_json::json;
 use std::io::Write;
 use std::path::Path;
@@ -10,6 +11,8 @@ use std::time::Duration;
 
 /// From one line to the next.
 const OFTEN: Duration = Duration::from_millis(500);
+/// How often a page is tried to be opened.
+const TRIES: u32 = 20;
 /// Counts calls and sums their statistics up, inside the page.
 const SCRIPT: &str = include_str!("../site/statistics.js");
 /// A camera and a microphone, and nobody who has to allow them.
@@ -48,13 +51,7 @@ pub fn page_statistics(
         "Page.addScriptToEvaluateOnNewDocument",
         json!({ "source": SCRIPT }),
     )?;
-    let gone = debug.ask("Page.navigate", json!({ "url": url }))?;
-    if let Some(why) = gone["errorText"].as_str() {
-        return Err(Error::new(
-            format!("{url}: {why}"),
-            "see that its server listens there before the page is opened",
-        ));
-    }
+    open(&mut debug, url)?;
     loop {
         let asked = json!({ "expression": "analectsStatistics()", "awaitPromise": true, "returnByValue": true });
         let told = debug.ask("Runtime.evaluate", asked)?;
@@ -65,6 +62,23 @@ pub fn page_statistics(
         }
         sleep(OFTEN);
     }
+}
+
+/// Opens a page, whose server may just have begun.
+fn open(debug: &mut Debug, url: &str) -> Result<(), Error> {
+    let mut why = String::new();
+    for _ in 0..TRIES {
+        let gone = debug.ask("Page.navigate", json!({ "url": url }))?;
+        match gone["errorText"].as_str() {
+            None => return Ok(()),
+            Some(text) => text.clone_into(&mut why),
+        }
+        sleep(OFTEN);
+    }
+    Err(Error::new(
+        format!("{url}: {why}"),
+        "see that a server listens there",
+    ))
 }
 
 #[cfg(test)]

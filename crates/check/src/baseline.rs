@@ -1,6 +1,5 @@
 //! Values of runs that are kept, for later ones to be compared with.
 
-use crate::outcome::Outcome;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use units::Refusal;
@@ -36,18 +35,19 @@ impl Baseline {
         }
     }
 
-    /// Those of an outcome.
-    pub fn of(outcome: &Outcome) -> Baseline {
-        let conditions = outcome.conditions.iter().map(|judged| {
-            let limits = judged.limits.iter();
-            let values = limits.map(|tried| (tried.name.clone(), tried.values.clone()));
-            (judged.name.clone(), values.collect())
-        });
+    /// None yet, of a check of that name.
+    pub fn new(check: &str) -> Baseline {
         Baseline {
             format: FORMAT,
-            check: outcome.name.clone(),
-            conditions: conditions.collect(),
+            check: check.to_owned(),
+            conditions: BTreeMap::new(),
         }
+    }
+
+    /// Adds the values of a condition and a limit's name.
+    pub fn add(&mut self, condition: &str, name: &str, values: &[f64]) {
+        let limits = self.conditions.entry(condition.to_owned()).or_default();
+        limits.insert(name.to_owned(), values.to_vec());
     }
 
     /// As a file has it.
@@ -71,12 +71,8 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        let values = BTreeMap::from([("fps_p5".to_owned(), vec![29.0, 28.5])]);
-        let baseline = Baseline {
-            format: FORMAT,
-            check: "calls".to_owned(),
-            conditions: BTreeMap::from([("lte".to_owned(), values)]),
-        };
+        let mut baseline = Baseline::new("calls");
+        baseline.add("lte", "fps_p5", &[29.0, 28.5]);
         let read = Baseline::read(&baseline.text()).unwrap();
         assert_eq!(read, baseline);
         assert_eq!(read.values("lte", "fps_p5"), [29.0, 28.5]);

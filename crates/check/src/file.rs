@@ -35,14 +35,23 @@ pub struct Check {
 /// Both ends of a call.
 #[derive(Debug, Clone)]
 pub struct Application {
-    /// A line of `sh` behind the link, whose standard output has a line of JSON for each moment.
-    pub near: String,
+    /// What calls.
+    pub near: Near,
     /// A line of `sh` beyond it, run as long as the near end.
     pub far: Option<String>,
     /// The port at which the far end listens before the near end begins.
     pub far_ready: Option<u16>,
     /// Which packets are the call's.
     pub media: Media,
+}
+
+/// What calls.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Near {
+    /// A line of `sh` behind the link, whose standard output has a line of JSON for each moment.
+    Line(String),
+    /// A page, opened in a browser behind the link and in another one beyond it. `sh` puts values for its variables.
+    Page(String),
 }
 
 /// Which packets are the call's: those of a carrier, and of one port if it is named.
@@ -186,12 +195,18 @@ struct Common {
 
 impl Application {
     fn read(mut section: Section<'_>) -> Result<Application> {
-        section.only(&["near", "far", "far_ready", "media"])?;
-        let Some(near) = line(&mut section, "near")? else {
-            return Err(section.error(
-                "application.near is missing",
-                "write near = \"COMMAND\", which runs behind the link",
-            ));
+        section.only(&["near", "url", "far", "far_ready", "media"])?;
+        let near = match (line(&mut section, "near")?, url(&mut section)?) {
+            (Some(near), None) => Near::Line(near),
+            (None, Some(url)) => Near::Page(url),
+            (near, _) => {
+                let message = match near {
+                    None => "application.near is missing",
+                    Some(_) => "application has near and url",
+                };
+                let help = "write near = \"COMMAND\", which runs behind the link, or url = \"http://$ANALECTS_FAR:8080/\"";
+                return Err(section.error(message, help));
+            }
         };
         let far = line(&mut section, "far")?;
         let far_ready = match section.text("far_ready")? {
@@ -398,6 +413,31 @@ fn line(section: &mut Section<'_>, key: &'static str) -> Result<Option<String>> 
     }
 }
 
+/// A page's address, as a word of `sh` in double quotes can have it.
+fn url(section: &mut Section<'_>) -> Result<Option<String>> {
+    let Some(text) = section.text("url")? else {
+        return Ok(None);
+    };
+    let is_page = ["http://", "https://"]
+        .iter()
+        .any(|scheme| text.value.starts_with(scheme));
+    let plain = |c: char| c.is_ascii_graphic() && !"\"\\`()".contains(c);
+    match is_page && text.value.chars().all(plain) {
+        true => Ok(Some(text.value)),
+        false => {
+            let message = format!(
+                "{}: {:?} is no address of a page",
+                text.key,
+                scenario::printable(&text.value, 60)
+            );
+            Err(text.error(
+                &message,
+                "write one such as http://$ANALECTS_FAR:8080/, with other characters as %20",
+            ))
+        }
+    }
+}
+
 fn refused(text: &scenario::Text<'_>, refusal: &Refusal) -> ScenarioError {
     let help = refusal.help.as_deref().unwrap_or_default();
     text.error(&format!("{}: {}", text.key, refusal.message), help)
@@ -522,6 +562,24 @@ beside = { near = "get", far = "serve" }
                 "limits = [\"recover <= 2s\"]",
                 ":15:",
                 "takes no step",
+            ),
+            (
+                "far_ready = 5004",
+                "url = \"http://a\"",
+                ":4:",
+                "has near and url",
+            ),
+            (
+                "far_ready = 5004",
+                "url = \"http://$(a)\"",
+                ":7:",
+                "no address of a page",
+            ),
+            (
+                "far_ready = 5004",
+                "url = \"call.html\"",
+                ":7:",
+                "no address of a page",
             ),
             ("far_ready = 5004", "far_ready = 0", ":7:", "is no port"),
             (

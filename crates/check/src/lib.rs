@@ -26,7 +26,7 @@ mod worse;
 
 pub use baseline::Baseline;
 pub use figure::{FIGURES, Figure, Told, Unit};
-pub use file::{Application, Beside, Check, Condition, LEAST_SECONDS, Media};
+pub use file::{Application, Beside, Check, Condition, LEAST_SECONDS, Media, Near};
 pub use junit::junit;
 pub use lane::Lane;
 pub use limit::Limit;

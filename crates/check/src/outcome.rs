@@ -196,6 +196,19 @@ impl Outcome {
     }
 }
 
+impl Outcome {
+    /// The values of all calls, for later ones to be compared with.
+    pub fn baseline(&self) -> Baseline {
+        let mut baseline = Baseline::new(&self.name);
+        for judged in &self.conditions {
+            for tried in &judged.limits {
+                baseline.add(&judged.name, &tried.name, &tried.values);
+            }
+        }
+        baseline
+    }
+}
+
 fn judged(
     check: &Check,
     condition: &Condition,
@@ -491,7 +504,7 @@ mod tests {
                 .map(|number| run(0.0, from + 0.1 * f64::from(number)))
                 .collect()
         };
-        let baseline = Baseline::of(&found(&fps(30.0)));
+        let baseline = found(&fps(30.0)).baseline();
         let outcome = |runs: &[Run]| Outcome::of(&check(), &[runs.to_vec()], Some(&baseline));
         assert_eq!(outcome(&fps(29.5)).verdict, Verdict::Passed);
         let worse = outcome(&fps(24.0));
@@ -502,7 +515,7 @@ mod tests {
             "fps got worse: 24.2 on average now, 30.2 in the baseline (by chance in 0.40 % of comparisons)"
         );
         // Of a baseline of few runs, more are needed now.
-        let few = Baseline::of(&found(&fps(30.0)[..2]));
+        let few = found(&fps(30.0)[..2]).baseline();
         assert!(goes_on(&fps(30.0), Some(&few)));
     }
 }

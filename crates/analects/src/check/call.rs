@@ -1,9 +1,10 @@
 //! One call over one condition's link, which this program makes by its command `link`.
 
 use super::host::Host;
+use super::shell::Ends;
 use super::{Result, seconds};
 use ::check::cause::{Evidence, causes};
-use ::check::{Beside, Check, Condition, Example, Line, Packet, Run, Samples, packets, troubles};
+use ::check::{Check, Condition, Example, Line, Packet, Run, Samples, packets, troubles};
 use command::Refused;
 use command::files::unwritable;
 use serde_json::Value;
@@ -13,10 +14,7 @@ use std::path::Path;
 use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
 use std::thread::spawn;
 
-/// What `sh` runs behind the link: a line that says that it begins, what runs beside, and the application for as long
-/// as a call lasts; timeout(1) ends all that the application has started, too, also if this process is killed.
-const NEAR: &str = r#"echo; [ -z "$2" ] || sh -c "$2" >&2 & exec timeout -k 5 "$0" sh -c "$1""#;
-/// What it ends with when time is over, and the two with which a command was not run.
+/// What timeout(1) ends with when time is over, and the two with which a command was not run.
 const OVER: i32 = 124;
 const NOT_RUN: [i32; 2] = [126, 127];
 /// `link`, if it fails itself.
@@ -29,10 +27,10 @@ const MOST: u64 = 64 << 20;
 /// What a call left.
 struct Left {
     lines: Vec<Line>,
-    /// How `link` ended.
+    /// How `link` ended, as the near end did.
     status: i32,
-    /// How long the application ran, s.
-    seconds: f64,
+    /// How the application ended badly.
+    ended: Option<String>,
     complaints: String,
     /// Why it is not to be believed.
     doubt: Option<String>,
@@ -42,8 +40,8 @@ struct Left {
 pub fn made(check: &Check, number: usize, folder: &Path) -> Result<(Run, Option<Example>)> {
     let condition = &check.conditions[number];
     let left = called(check, condition, folder)?;
-    if let Some(why) = left.doubt {
-        let late = Some(why);
+    if left.doubt.is_some() {
+        let late = left.doubt;
         return Ok((
             Run {
                 late,
@@ -52,10 +50,15 @@ pub fn made(check: &Check, number: usize, folder: &Path) -> Result<(Run, Option<
             None,
         ));
     }
-    if left.status != 0 && left.status != OVER {
+    if NOT_RUN.contains(&left.status) {
+        let message = format!("application.near cannot be run: {}", left.complaints);
+        return Err(Refused::new(&message, "write a command that sh knows here"));
+    }
+    if let Some(how) = left.ended {
+        let ended = Some(format!("{how}: {}", left.complaints));
         return Ok((
             Run {
-                ended: Some(ended(&left)?),
+                ended,
                 ..Run::default()
             },
             None,
@@ -88,23 +91,28 @@ pub fn made(check: &Check, number: usize, folder: &Path) -> Result<(Run, Option<
 const LOG: &str = "packets.csv";
 const SUMMARY: &str = "link.json";
 const TOLD: &str = "near.jsonl";
+const COMPLAINTS: &str = "complaints";
 
 fn called(check: &Check, condition: &Condition, folder: &Path) -> Result<Left> {
     let host = Host::watch();
     let mut child = link(check, condition, folder)?;
     let (out, err) = (child.stdout.take(), child.stderr.take());
-    let complaints = spawn(move || last(err));
+    let told = spawn(move || all(err));
     let (lines, seconds) = lines(out);
     let status = child.wait().map_err(|error| failed(&error.to_string()))?;
-    let complaints = complaints.join().unwrap_or_default();
-    let status = status.code().unwrap_or(LINK);
+    let told = told.join().unwrap_or_default();
+    ::browser::remove_profiles(folder);
+    let complaints = last(&std::fs::read(folder.join(COMPLAINTS)).unwrap_or_default());
     let summary = std::fs::read(folder.join(SUMMARY)).unwrap_or_default();
     let summary: Option<Value> = serde_json::from_slice(&summary).ok();
+    let status = status.code().unwrap_or(LINK);
     let Some(summary) = summary.filter(|_| status != LINK) else {
-        return Err(failed(&format!(
-            "condition {}: the link failed: {complaints}",
-            condition.name
-        )));
+        let message = format!(
+            "condition {}: the link failed: {} {complaints}",
+            condition.name,
+            last(&told)
+        );
+        return Err(failed(&message));
     };
     let text: String = lines
         .iter()
@@ -112,13 +120,15 @@ fn called(check: &Check, condition: &Condition, folder: &Path) -> Result<Left> {
         .collect();
     let file = folder.join(TOLD);
     std::fs::write(&file, text).map_err(|error| unwritable(&file, &error))?;
-    let doubt = summary["doubt"].as_str().map(str::to_owned);
     Ok(Left {
+        ended: ended(status, seconds, &summary["far_ended"]),
+        doubt: summary["doubt"]
+            .as_str()
+            .map(str::to_owned)
+            .or(host.doubt()),
         lines,
         status,
-        seconds,
         complaints,
-        doubt: doubt.or(host.doubt()),
     })
 }
 
@@ -130,50 +140,31 @@ fn link(check: &Check, condition: &Condition, folder: &Path) -> Result<Child> {
     std::fs::write(&scenario, condition.link.to_toml())
         .map_err(|error| unwritable(&scenario, &error))?;
     let application = &check.application;
-    let (beside_far, beside_near) = match &condition.beside {
-        Some(Beside { far, near }) => (far.as_deref(), near.as_deref().unwrap_or_default()),
-        None => (None, ""),
+    let ends = Ends {
+        application,
+        condition,
+        program: &program,
+        folder,
+        complaints: &folder.join(COMPLAINTS),
     };
-    let mut link = Command::new(program);
+    let mut link = Command::new(&program);
     link.arg("link").arg(&scenario);
     link.arg("--json")
         .arg(folder.join(SUMMARY))
         .arg("--log")
         .arg(folder.join(LOG));
-    let far: Vec<String> = beside_far
-        .into_iter()
-        .chain(application.far.as_deref())
-        .map(background)
-        .collect();
-    if !far.is_empty() {
-        link.arg("--far").arg(far.concat() + "wait");
+    if let Some(far) = ends.far() {
+        link.args(["--far", &far]);
     }
-    link.args(
-        application
-            .far_ready
-            .iter()
-            .flat_map(|port| ["--far-ready".to_owned(), port.to_string()]),
-    );
-    let seconds = condition.duration.as_secs_f64().to_string();
-    link.args([
-        "--",
-        "sh",
-        "-c",
-        NEAR,
-        &seconds,
-        &application.near,
-        beside_near,
-    ]);
+    if let Some(port) = application.far_ready {
+        link.args(["--far-ready", &port.to_string()]);
+    }
+    link.arg("--").args(ends.near());
     link.stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     link.spawn()
         .map_err(|error| failed(&format!("a link cannot be made: {error}")))
-}
-
-/// A line of `sh` in the background; standard output is the near end's.
-fn background(line: &str) -> String {
-    format!("sh -c '{}' >&2 & ", line.replace('\'', r"'\''"))
 }
 
 /// Lines of standard output, each with when it was read, since the first one, which only says that the application
@@ -199,36 +190,29 @@ fn lines(out: Option<ChildStdout>) -> (Vec<Line>, f64) {
     (lines, lasted)
 }
 
-/// The last lines of what programs complained.
-fn last(err: Option<ChildStderr>) -> String {
+fn all(err: Option<ChildStderr>) -> Vec<u8> {
     let mut text = Vec::new();
     if let Some(err) = err {
         _ = err.take(MOST).read_to_end(&mut text);
     }
-    let text = String::from_utf8_lossy(&text);
-    let lines: Vec<&str> = text
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-        .collect();
+    text
+}
+
+/// The last lines of what programs complained.
+fn last(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(text);
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let lines: Vec<&str> = lines.collect();
     lines[lines.len().saturating_sub(LAST)..].join(" / ")
 }
 
-/// How an application ended that did so badly.
-fn ended(left: &Left) -> Result<String> {
-    let Left {
-        status,
-        seconds,
-        complaints,
-        ..
-    } = left;
-    if NOT_RUN.contains(status) {
-        let message = format!("application.near cannot be run: {complaints}");
-        return Err(Refused::new(&message, "write a command that sh knows here"));
+/// How an application ended that did so badly: its near end, or its far end before that; none if it did not.
+fn ended(status: i32, seconds: f64, far: &Value) -> Option<String> {
+    if status != 0 && status != OVER {
+        return Some(format!("with status {status} after {seconds:.1} s"));
     }
-    Ok(format!(
-        "with status {status} after {seconds:.1} s: {complaints}"
-    ))
+    let (status, seconds) = (far["status"].as_i64()?, far["seconds"].as_f64()?);
+    (status != 0).then(|| format!("its far end with status {status} after {seconds:.1} s"))
 }
 
 /// The value of each limit.
