@@ -455,6 +455,11 @@ mod tests {
         (0..1000).flat_map(each).collect()
     }
 
+    /// Whether the packet of that moment is one of so many.
+    fn is_each(of: u32, at: f64) -> bool {
+        ((at * 100.0).round() as u32).is_multiple_of(of)
+    }
+
     fn steps(steps: &[(u64, u64)]) -> Lane {
         let steps: Vec<_> = steps
             .iter()
@@ -480,7 +485,7 @@ mod tests {
     #[test]
     fn loss_of_the_wire() {
         let packets = call(|way, at| {
-            let lost = way == 0 && (at * 100.0).round() as u32 % 10 == 0;
+            let lost = way == 0 && is_each(10, at);
             (0.001, if lost { Fate::Lost } else { Fate::Sent })
         });
         let cause = first(&packets, &wide());
@@ -581,7 +586,7 @@ mod tests {
         let dropped = call(|way, at| {
             (
                 0.0,
-                if way == 1 && at > 3.0 && (at * 100.0).round() as u32 % 4 == 0 {
+                if way == 1 && at > 3.0 && is_each(4, at) {
                     Fate::Dropped
                 } else {
                     Fate::Sent

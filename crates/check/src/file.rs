@@ -511,104 +511,107 @@ beside = { near = "get", far = "serve" }
         assert_eq!(check.conditions[2].warmup, Duration::from_secs(1));
     }
 
+    /// What is written instead of what, and where an error says what.
+    const FAULTS: [[&str; 4]; 19] = [
+        [
+            "near =",
+            "naer =",
+            ":5:",
+            "unknown key \"application.naer\"",
+        ],
+        [
+            "preset = \"lte\"",
+            "preset = \"ltee\"",
+            ":10:",
+            "there is no preset \"ltee\"",
+        ],
+        ["fps_p5 >= 20", "fps_p5 > 20", ":2:", "neither <= nor >="],
+        [
+            "\"freezes <= 3\"",
+            "\"freezes <= 3\", \"freezes <= 2\"",
+            ":14:",
+            "has a limit already",
+        ],
+        [
+            "rate = \"5mbit\"",
+            "rate = \"5furlong\"",
+            ":17:",
+            "5furlong",
+        ],
+        [
+            "rate = \"5mbit\"",
+            "raet = \"5mbit\"",
+            ":17:",
+            "unknown key \"link.raet\"",
+        ],
+        [
+            "name = \"outage\"",
+            "name = \"lte\"",
+            ":11:",
+            "two conditions are called \"lte\"",
+        ],
+        [
+            "warmup = \"1s\"",
+            "warmup = \"8s\"",
+            ":15:",
+            "warm-up of 8s",
+        ],
+        [
+            "warmup = \"1s\"",
+            "limits = [\"recover <= 2s\"]",
+            ":15:",
+            "takes no step",
+        ],
+        [
+            "far_ready = 5004",
+            "url = \"http://a\"",
+            ":4:",
+            "has near and url",
+        ],
+        [
+            "far_ready = 5004",
+            "url = \"http://$(a)\"",
+            ":7:",
+            "no address of a page",
+        ],
+        [
+            "far_ready = 5004",
+            "url = \"call.html\"",
+            ":7:",
+            "no address of a page",
+        ],
+        ["far_ready = 5004", "far_ready = 0", ":7:", "is no port"],
+        [
+            "far_ready = 5004",
+            "media = \"quic\"",
+            ":7:",
+            "\"quic\" are no packets",
+        ],
+        [
+            "preset = \"lte\"",
+            "preset = \"lte\"\nlink = { rate = \"1mbit\" }",
+            ":8:",
+            "has preset and link",
+        ],
+        ["preset = \"lte\"", "", ":8:", "has no link"],
+        [
+            "preset = \"lte\"",
+            "scenario = \"/no/such.toml\"",
+            ":10:",
+            "/no/such.toml",
+        ],
+        [
+            "near = \"get\", far = \"serve\"",
+            "",
+            ":19:",
+            "nothing runs beside",
+        ],
+        ["duration = \"10s\"", "duration = \"2h\"", ":3:", "too long"],
+    ];
+
     #[test]
     fn faults_are_named_with_their_place() {
-        for (from, to, place, message) in [
-            (
-                "near =",
-                "naer =",
-                ":5:",
-                "unknown key \"application.naer\"",
-            ),
-            (
-                "preset = \"lte\"",
-                "preset = \"ltee\"",
-                ":10:",
-                "there is no preset \"ltee\"",
-            ),
-            ("fps_p5 >= 20", "fps_p5 > 20", ":2:", "neither <= nor >="),
-            (
-                "\"freezes <= 3\"",
-                "\"freezes <= 3\", \"freezes <= 2\"",
-                ":14:",
-                "has a limit already",
-            ),
-            (
-                "rate = \"5mbit\"",
-                "rate = \"5furlong\"",
-                ":17:",
-                "5furlong",
-            ),
-            (
-                "rate = \"5mbit\"",
-                "raet = \"5mbit\"",
-                ":17:",
-                "unknown key \"link.raet\"",
-            ),
-            (
-                "name = \"outage\"",
-                "name = \"lte\"",
-                ":11:",
-                "two conditions are called \"lte\"",
-            ),
-            (
-                "warmup = \"1s\"",
-                "warmup = \"8s\"",
-                ":15:",
-                "warm-up of 8s",
-            ),
-            (
-                "warmup = \"1s\"",
-                "limits = [\"recover <= 2s\"]",
-                ":15:",
-                "takes no step",
-            ),
-            (
-                "far_ready = 5004",
-                "url = \"http://a\"",
-                ":4:",
-                "has near and url",
-            ),
-            (
-                "far_ready = 5004",
-                "url = \"http://$(a)\"",
-                ":7:",
-                "no address of a page",
-            ),
-            (
-                "far_ready = 5004",
-                "url = \"call.html\"",
-                ":7:",
-                "no address of a page",
-            ),
-            ("far_ready = 5004", "far_ready = 0", ":7:", "is no port"),
-            (
-                "far_ready = 5004",
-                "media = \"quic\"",
-                ":7:",
-                "\"quic\" are no packets",
-            ),
-            (
-                "preset = \"lte\"",
-                "preset = \"lte\"\nlink = { rate = \"1mbit\" }",
-                ":8:",
-                "has preset and link",
-            ),
-            ("preset = \"lte\"", "", ":8:", "has no link"),
-            (
-                "preset = \"lte\"",
-                "scenario = \"/no/such.toml\"",
-                ":10:",
-                "/no/such.toml",
-            ),
-            (
-                "near = \"get\", far = \"serve\"",
-                "",
-                ":19:",
-                "nothing runs beside",
-            ),
-            ("duration = \"10s\"", "duration = \"2h\"", ":3:", "too long"),
-        ] {
+        for [from, to, place, message] in FAULTS {
             let text = FILE.replacen(from, to, 1);
             assert_ne!(text, FILE, "{from}");
             let error = read(&text).unwrap_err();

@@ -7,6 +7,9 @@ use crate::decide::Decision;
 use crate::outcome::{Judged, Outcome, Tried, Verdict};
 use core::fmt::Write as _;
 
+/// A test case: its name, and how it ended if not well.
+type Case = (String, Option<Ended>);
+
 /// How a test case ended, other than well.
 struct Ended {
     element: &'static str,
@@ -16,7 +19,7 @@ struct Ended {
 /// The text of the file.
 pub fn junit(outcome: &Outcome) -> String {
     let mut text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned();
-    let suites: Vec<(&Judged, Vec<(String, Option<Ended>)>)> = outcome
+    let suites: Vec<(&Judged, Vec<Case>)> = outcome
         .conditions
         .iter()
         .map(|judged| (judged, cases(judged)))
@@ -56,7 +59,7 @@ pub fn junit(outcome: &Outcome) -> String {
 }
 
 /// Its limits, and whether the application ran to its end if it did not.
-fn cases(judged: &Judged) -> Vec<(String, Option<Ended>)> {
+fn cases(judged: &Judged) -> Vec<Case> {
     let limits = judged.limits.iter();
     let mut cases: Vec<_> = limits
         .map(|tried| (tried.limit.clone(), ended(judged, tried)))
@@ -88,7 +91,7 @@ fn ended(judged: &Judged, tried: &Tried) -> Option<Ended> {
     })
 }
 
-fn counts<'a>(cases: impl Iterator<Item = &'a (String, Option<Ended>)>) -> String {
+fn counts<'a>(cases: impl Iterator<Item = &'a Case>) -> String {
     let (mut tests, mut failures, mut errors) = (0, 0, 0);
     for (_, ended) in cases {
         tests += 1;

@@ -71,7 +71,7 @@ pub fn made(check: &Check, number: usize, folder: &Path) -> Result<(Run, Option<
         .map_err(|error| failed(&format!("{}: {error}", log.display())))?;
     let packets = packets(&text).map_err(|refusal| Refused::because(refusal, "begin again"))?;
     let (causes, times) = reasons(check, condition, &samples, &values, &packets);
-    let example = (!times.is_empty()).then(|| Example {
+    let example = (!times.is_empty()).then_some(Example {
         condition: number,
         samples,
         packets,
