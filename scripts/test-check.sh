@@ -164,7 +164,7 @@ passed "an application that pauses fails by its own doing"
 
 sed 's/near = .*/near = "sleep 1; exit 3"/' good.toml >wrong.toml
 check 1 wrong.toml
-grep -q 'ended before its time in 2 runs: with status 3' out || fail "no word on an application that ends"
+grep -q 'failed in 2 of 2 calls: it ended with status 3' out || fail "no word on an application that ends"
 passed "an application that ends badly fails"
 
 check 0 slow.toml

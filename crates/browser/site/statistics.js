@@ -18,7 +18,7 @@
     // All calls together: sums, of several pictures the slowest one, of several paths the longest one.
     const since = {};
     window.analectsStatistics = async () => {
-        const told = { timestamp: performance.now() };
+        const told = { timestamp: performance.timeOrigin + performance.now() };
         for (const call of calls.filter(call => call.connectionState !== "closed")) {
             const stats = await call.getStats();
             for (const report of stats.values()) {

@@ -57,7 +57,8 @@ pub enum Near {
 /// Which packets are the call's: those of a carrier, and of one port if it is named.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Media {
-    carrier: String,
+    /// None for any.
+    carrier: Option<String>,
     port: Option<u16>,
 }
 
@@ -70,6 +71,8 @@ pub struct Condition {
     pub link: Document,
     /// Both directions of it: down, up.
     pub lanes: [Lane; 2],
+    /// When that takes another step, in s.
+    pub steps: Vec<f64>,
     /// How long a call lasts.
     pub duration: Duration,
     /// The part of it, from the beginning, that does not count.
@@ -90,6 +93,12 @@ pub struct Beside {
 }
 
 impl Media {
+    /// All packets, where a call did not come about.
+    pub const ANY: Media = Media {
+        carrier: None,
+        port: None,
+    };
+
     /// Whether a packet is one.
     pub fn has(&self, packet: &Packet) -> bool {
         let is_at = |port: u16| {
@@ -99,7 +108,10 @@ impl Media {
             };
             packet.ends.iter().any(of)
         };
-        packet.carrier == self.carrier && self.port.is_none_or(is_at)
+        self.carrier
+            .as_ref()
+            .is_none_or(|carrier| *carrier == packet.carrier)
+            && self.port.is_none_or(is_at)
     }
 }
 
@@ -113,7 +125,7 @@ impl core::str::FromStr for Media {
         };
         match (carrier, port) {
             ("udp" | "tcp", None | Some(Some(_))) => Ok(Media {
-                carrier: carrier.to_owned(),
+                carrier: Some(carrier.to_owned()),
                 port: port.flatten(),
             }),
             _ => Err(Refusal::new(format!("{text:?} are no packets"))
@@ -231,7 +243,7 @@ impl Application {
                 .parse()
                 .map_err(|refusal| refused(&text, &refusal))?,
             None => Media {
-                carrier: "udp".to_owned(),
+                carrier: Some("udp".to_owned()),
                 port: None,
             },
         };
@@ -273,52 +285,20 @@ impl Condition {
             Lane::new(Some(&line.capacity), seconds),
             Lane::new(up, seconds),
         ];
-        let own = limits(section)?;
-        let inherited = common
-            .limits
-            .iter()
-            .filter(|limit| own.iter().all(|other| other.name != limit.name));
-        // Recovery is of lines with steps.
-        let stepped = lanes
-            .iter()
-            .any(|lane| lane.steps().iter().any(|at| *at < seconds));
-        let inherited = inherited.filter(|limit| stepped || limit.figure.told != Told::Recovery);
-        let limits: Vec<Limit> = inherited.chain(&own).cloned().collect();
-        if !stepped
-            && let Some(limit) = own.iter().find(|limit| limit.figure.told == Told::Recovery)
-        {
-            let message = format!(
-                "{}: the line takes no step in the {duration} of a call",
-                limit.text
-            );
-            return Err(section.error(
-                &message,
-                "write steps = \"0s 5mbit; 8s 0mbit; 10s 5mbit\" in its link",
-            ));
-        }
-        if limits.is_empty() {
-            return Err(section.error(
-                "there is no limit",
-                "write limits = [\"freezes <= 1\"] here, or above all tables",
-            ));
-        }
+        let steps = lanes.iter().flat_map(Lane::steps);
+        let steps: Vec<f64> = steps.filter(|at| *at < seconds).collect();
+        let limits = limits_of(section, &common.limits, &steps, warmup)?;
         let beside = section.table("beside")?.map(Beside::read).transpose()?;
         Ok(Condition {
             name: name.value,
             link,
             lanes,
+            steps,
             duration,
             warmup,
             limits,
             beside,
         })
-    }
-
-    /// When its line takes steps, in s.
-    pub fn steps(&self) -> Vec<f64> {
-        let seconds = self.duration.as_secs_f64();
-        let steps = self.lanes.iter().flat_map(Lane::steps);
-        steps.filter(|at| *at < seconds).collect()
     }
 }
 
@@ -389,6 +369,44 @@ fn limits(section: &mut Section<'_>) -> Result<Vec<Limit>> {
         limits.push(limit);
     }
     Ok(limits)
+}
+
+/// The limits of a condition whose line takes these steps, in s: its own, and those of all conditions that it has no
+/// other one for.
+fn limits_of(
+    section: &mut Section<'_>,
+    common: &[Limit],
+    steps: &[f64],
+    warmup: Duration,
+) -> Result<Vec<Limit>> {
+    let own = limits(section)?;
+    let is_recovery = |limit: &&Limit| limit.figure.told == Told::Recovery;
+    let inherited = common.iter().filter(|limit| {
+        let has_other = own.iter().any(|other| other.name == limit.name);
+        !(has_other || steps.is_empty() && is_recovery(limit))
+    });
+    let limits: Vec<Limit> = inherited.chain(&own).cloned().collect();
+    let first = steps.iter().copied().reduce(f64::min);
+    if let Some(limit) = limits.iter().find(is_recovery)
+        && first.is_none_or(|first| first < warmup.as_secs_f64() + 1.0)
+    {
+        let message = match first {
+            None => format!("{}: the line takes no step in a call", limit.text),
+            Some(first) => format!(
+                "{}: the line's first step, at {first} s, is in the warm-up of {warmup}",
+                limit.text
+            ),
+        };
+        let help = "write steps = \"0s 5mbit; 8s 0mbit; 10s 5mbit\" in its link, the second one a second after the warm-up";
+        return Err(section.error(&message, help));
+    }
+    match limits.is_empty() {
+        true => {
+            let help = "write limits = [\"freezes <= 1\"] here, or above all tables";
+            Err(section.error("there is no limit", help))
+        }
+        false => Ok(limits),
+    }
 }
 
 fn duration(section: &mut Section<'_>, key: &'static str, default: Duration) -> Result<Duration> {
@@ -500,7 +518,7 @@ beside = { near = "get", far = "serve" }
         assert_eq!(texts(1), ["fps_p5 >= 20", "recover <= 3s", "freezes <= 3"]);
         let outage = &check.conditions[1];
         assert_eq!(
-            (outage.steps(), outage.lanes[0].still()),
+            (outage.steps.clone(), outage.lanes[0].still()),
             (vec![5.0, 7.0], &[(5.0, 7.0)][..])
         );
         assert!(
@@ -512,7 +530,13 @@ beside = { near = "get", far = "serve" }
     }
 
     /// What is written instead of what, and where an error says what.
-    const FAULTS: [[&str; 4]; 19] = [
+    const FAULTS: [[&str; 4]; 20] = [
+        [
+            "5s 0mbit; 7s",
+            "2s 0mbit; 7s",
+            ":11:",
+            "at 2 s, is in the warm-up of 3s",
+        ],
         [
             "near =",
             "naer =",

@@ -58,20 +58,16 @@ pub fn junit(outcome: &Outcome) -> String {
     text + "</testsuites>\n"
 }
 
-/// Its limits, and whether the application ran to its end if it did not.
+/// Its limits, and whether calls come about, if some did not.
 fn cases(judged: &Judged) -> Vec<Case> {
     let limits = judged.limits.iter();
     let mut cases: Vec<_> = limits
         .map(|tried| (tried.limit.clone(), ended(judged, tried)))
         .collect();
-    if let Some(first) = judged.ended.first() {
-        let message = format!(
-            "the application ended {} times before its time: {first}",
-            judged.ended.len()
-        );
+    if let Some(message) = judged.failure() {
         let element = "failure";
         cases.push((
-            "runs to its end".to_owned(),
+            "calls come about".to_owned(),
             Some(Ended { element, message }),
         ));
     }
@@ -160,7 +156,7 @@ mod tests {
             verdict,
             runs: 2,
             late: 0,
-            ended: vec!["status 3 & more".to_owned()],
+            failed: vec!["status 3 & more".to_owned()],
             undecided: undecided.map(str::to_owned),
             limits,
         };
@@ -184,16 +180,16 @@ mod tests {
             <failure message=\"freezes &lt;= 1 is missed in 2 of 2 runs, mean 3: the wire lost &quot;half&quot; of it\u{fffd}[31m\"/>\n    \
             </testcase>\n    \
             <testcase name=\"fps &gt;= 20\" classname=\"a&lt;b.lte\"/>\n    \
-            <testcase name=\"runs to its end\" classname=\"a&lt;b.lte\">\n      \
-            <failure message=\"the application ended 1 times before its time: status 3 &amp; more\"/>\n    \
+            <testcase name=\"calls come about\" classname=\"a&lt;b.lte\">\n      \
+            <failure message=\"the application failed in 1 of 3 calls: status 3 &amp; more\"/>\n    \
             </testcase>\n  \
             </testsuite>\n  \
             <testsuite name=\"dsl\" tests=\"2\" failures=\"1\" errors=\"1\">\n    \
             <testcase name=\"fps &gt;= 20\" classname=\"a&lt;b.dsl\">\n      \
             <error message=\"not decided: this host was late\"/>\n    \
             </testcase>\n    \
-            <testcase name=\"runs to its end\" classname=\"a&lt;b.dsl\">\n      \
-            <failure message=\"the application ended 1 times before its time: status 3 &amp; more\"/>\n    \
+            <testcase name=\"calls come about\" classname=\"a&lt;b.dsl\">\n      \
+            <failure message=\"the application failed in 1 of 3 calls: status 3 &amp; more\"/>\n    \
             </testcase>\n  \
             </testsuite>\n\
             </testsuites>\n";

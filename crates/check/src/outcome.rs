@@ -14,9 +14,9 @@ use std::collections::BTreeMap;
 pub struct Run {
     /// Why its figures are not to be believed: this host was late. None if they are.
     pub late: Option<String>,
-    /// How the application ended before its time, if that was badly.
-    pub ended: Option<String>,
-    /// The value of each limit, in their order; empty if it is not believed, or ended badly.
+    /// How the application failed, whatever its figures: it ended badly, or no call came about.
+    pub failed: Option<String>,
+    /// The value of each limit, in their order; empty if it is not believed, or failed.
     pub values: Vec<f64>,
     /// Causes of each limit that it missed, by the limit's number.
     pub causes: BTreeMap<usize, Vec<Cause>>,
@@ -28,7 +28,7 @@ pub struct Run {
 pub enum Verdict {
     /// Its limits are kept, and nothing got worse.
     Passed,
-    /// One is missed, something got worse, or the application ended badly.
+    /// One is missed, something got worse, or the application failed.
     Failed,
     /// Runs do not say.
     Undecided,
@@ -81,8 +81,8 @@ pub struct Judged {
     pub runs: usize,
     /// Runs in which this host was late.
     pub late: usize,
-    /// How the application ended badly, run by run.
-    pub ended: Vec<String>,
+    /// How the application failed, run by run.
+    pub failed: Vec<String>,
     /// Why nothing is said; none if something is.
     pub undecided: Option<String>,
     /// Its limits.
@@ -103,7 +103,7 @@ pub struct Outcome {
 /// Runs that are all late say that more will be.
 const LATE: usize = 3;
 
-/// The decision on each limit of a condition, and on whether the application runs to its end, which is one more.
+/// The decision on each limit of a condition, and on whether calls come about and run to their end, which is one more.
 fn decisions(condition: &Condition, runs: &[Run], limits: usize) -> (Vec<Decision>, Decision) {
     let counted = || runs.iter().filter(|run| run.late.is_none());
     let of_limit = |(number, limit): (usize, &crate::Limit)| {
@@ -113,14 +113,14 @@ fn decisions(condition: &Condition, runs: &[Run], limits: usize) -> (Vec<Decisio
     let all = condition.limits.iter().enumerate().map(of_limit).collect();
     (
         all,
-        decision(counted().map(|run| run.ended.is_none()), limits),
+        decision(counted().map(|run| run.failed.is_none()), limits),
     )
 }
 
 impl Run {
     /// Whether it counts.
     fn counts(&self) -> bool {
-        self.late.is_none() && self.ended.is_none()
+        self.late.is_none() && self.failed.is_none()
     }
 }
 
@@ -239,10 +239,10 @@ fn judged(
         verdict,
         runs: runs.iter().filter(|run| run.counts()).count(),
         late,
-        ended: runs
+        failed: runs
             .iter()
             .filter(|run| run.late.is_none())
-            .filter_map(|run| run.ended.clone())
+            .filter_map(|run| run.failed.clone())
             .collect(),
         undecided: (verdict == Verdict::Undecided).then(|| undecided(runs, late)),
         limits,
@@ -322,6 +322,17 @@ fn because(runs: &[Run], number: usize) -> Option<Because> {
         runs,
         of: missed.len(),
     })
+}
+
+impl Judged {
+    /// How the application failed, as a sentence without a stop; none if it did not.
+    pub fn failure(&self) -> Option<String> {
+        let first = self.failed.first()?;
+        let (failed, all) = (self.failed.len(), self.runs + self.failed.len());
+        Some(format!(
+            "the application failed in {failed} of {all} calls: {first}"
+        ))
+    }
 }
 
 impl Because {
@@ -484,15 +495,15 @@ mod tests {
     }
 
     #[test]
-    fn an_application_that_ends_badly_fails() {
-        let ended = Run {
-            ended: Some("status 3 after 2.0 s".to_owned()),
+    fn an_application_that_fails_does() {
+        let failed = Run {
+            failed: Some("status 3 after 2.0 s".to_owned()),
             ..Run::default()
         };
-        assert!(!goes_on(&vec![ended.clone(); 2], None));
-        let outcome = found(&vec![ended; 2]);
+        assert!(!goes_on(&vec![failed.clone(); 2], None));
+        let outcome = found(&vec![failed; 2]);
         assert_eq!(
-            (outcome.verdict, outcome.conditions[0].ended.len()),
+            (outcome.verdict, outcome.conditions[0].failed.len()),
             (Verdict::Failed, 2)
         );
     }

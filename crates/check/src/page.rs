@@ -72,12 +72,7 @@ pub fn faults(judged: &Judged) -> Vec<String> {
         .iter()
         .filter_map(|tried| tried.fault())
         .collect();
-    if let Some(first) = judged.ended.first() {
-        all.push(format!(
-            "the application ended before its time in {} runs: {first}",
-            judged.ended.len()
-        ));
-    }
+    all.extend(judged.failure());
     all.extend(
         judged
             .undecided

@@ -113,8 +113,12 @@ impl Samples {
         // What it was when counting began is what was told last.
         let first = all.partition_point(|(at, _)| *at <= from).saturating_sub(1);
         let pairs = all[first..].windows(2);
-        // A counter that begins again has grown by what it is.
-        let by = |before: f64, now: f64| if now < before { now } else { now - before };
+        // A counter that begins again has grown by what it is. `packetsLost` may also take a few back.
+        let by = |before: f64, now: f64| match now {
+            now if now >= before => now - before,
+            now if now < before / 2.0 => now,
+            _ => 0.0,
+        };
         pairs
             .map(|pair| (pair[0].0, pair[1].0, by(pair[0].1, pair[1].1)))
             .collect()
@@ -228,6 +232,7 @@ mod tests {
             (2.0, r#"{"freezeCount": 1}"#),
             (3.0, r#"{"freezeCount": null}"#),
             (4.0, r#"{"freezeCount": 2}"#),
+            (5.0, r#"{"freezeCount": 1}"#),
         ]))
         .unwrap();
         assert_eq!(value(&samples, "freezes <= 1", 0.0, &[]), Some(2.0));

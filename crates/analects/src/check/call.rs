@@ -3,14 +3,12 @@
 use super::host::Host;
 use super::shell::Ends;
 use super::{Result, seconds};
-use ::check::cause::{Evidence, causes};
-use ::check::{Check, Condition, Example, Line, Packet, Run, Samples, packets, troubles};
+use ::check::{Check, Condition, Line};
 use command::Refused;
 use command::files::unwritable;
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
 use std::thread::spawn;
 
@@ -25,66 +23,17 @@ const LAST: usize = 5;
 const MOST: u64 = 64 << 20;
 
 /// What a call left.
-struct Left {
-    lines: Vec<Line>,
-    /// How `link` ended, as the near end did.
-    status: i32,
+pub struct Left {
+    /// What the near end printed.
+    pub lines: Vec<Line>,
     /// How the application ended badly.
-    ended: Option<String>,
-    complaints: String,
+    pub ended: Option<String>,
+    /// The last of what it complained.
+    pub complaints: String,
     /// Why it is not to be believed.
-    doubt: Option<String>,
-}
-
-/// Makes a call over the link of the condition of that number, in `folder`; one that missed a limit is an example.
-pub fn made(check: &Check, number: usize, folder: &Path) -> Result<(Run, Option<Example>)> {
-    let condition = &check.conditions[number];
-    let left = called(check, condition, folder)?;
-    if left.doubt.is_some() {
-        let late = left.doubt;
-        return Ok((
-            Run {
-                late,
-                ..Run::default()
-            },
-            None,
-        ));
-    }
-    if NOT_RUN.contains(&left.status) {
-        let message = format!("application.near cannot be run: {}", left.complaints);
-        return Err(Refused::new(&message, "write a command that sh knows here"));
-    }
-    if let Some(how) = left.ended {
-        let ended = Some(format!("{how}: {}", left.complaints));
-        return Ok((
-            Run {
-                ended,
-                ..Run::default()
-            },
-            None,
-        ));
-    }
-    let samples = Samples::read(&left.lines).map_err(|refusal| Refused::because(refusal, ""))?;
-    let values = values(condition, &samples, &left)?;
-    let log = folder.join(LOG);
-    let text = std::fs::read_to_string(&log)
-        .map_err(|error| failed(&format!("{}: {error}", log.display())))?;
-    let packets = packets(&text).map_err(|refusal| Refused::because(refusal, "begin again"))?;
-    let (causes, times) = reasons(check, condition, &samples, &values, &packets);
-    let example = (!times.is_empty()).then_some(Example {
-        condition: number,
-        samples,
-        packets,
-        times,
-    });
-    Ok((
-        Run {
-            values,
-            causes,
-            ..Run::default()
-        },
-        example,
-    ))
+    pub doubt: Option<String>,
+    /// The link's log.
+    pub log: PathBuf,
 }
 
 /// Files of a call.
@@ -93,7 +42,8 @@ const SUMMARY: &str = "link.json";
 const TOLD: &str = "near.jsonl";
 const COMPLAINTS: &str = "complaints";
 
-fn called(check: &Check, condition: &Condition, folder: &Path) -> Result<Left> {
+/// Makes a call over a condition's link, in `folder`.
+pub fn made(check: &Check, condition: &Condition, folder: &Path) -> Result<Left> {
     let host = Host::watch();
     let mut child = link(check, condition, folder)?;
     let (out, err) = (child.stdout.take(), child.stderr.take());
@@ -114,6 +64,10 @@ fn called(check: &Check, condition: &Condition, folder: &Path) -> Result<Left> {
         );
         return Err(failed(&message));
     };
+    if NOT_RUN.contains(&status) {
+        let message = format!("application.near cannot be run: {complaints}");
+        return Err(Refused::new(&message, "write a command that sh knows here"));
+    }
     let text: String = lines
         .iter()
         .map(|line| format!("{}\n", line.text))
@@ -127,8 +81,8 @@ fn called(check: &Check, condition: &Condition, folder: &Path) -> Result<Left> {
             .map(str::to_owned)
             .or(host.doubt()),
         lines,
-        status,
         complaints,
+        log: folder.join(LOG),
     })
 }
 
@@ -209,59 +163,12 @@ fn last(text: &[u8]) -> String {
 /// How an application ended that did so badly: its near end, or its far end before that; none if it did not.
 fn ended(status: i32, seconds: f64, far: &Value) -> Option<String> {
     if status != 0 && status != OVER {
-        return Some(format!("with status {status} after {seconds:.1} s"));
+        return Some(format!(
+            "it ended with status {status} after {seconds:.1} s"
+        ));
     }
     let (status, seconds) = (far["status"].as_i64()?, far["seconds"].as_f64()?);
-    (status != 0).then(|| format!("its far end with status {status} after {seconds:.1} s"))
-}
-
-/// The value of each limit.
-fn values(condition: &Condition, samples: &Samples, left: &Left) -> Result<Vec<f64>> {
-    let (warmup, steps) = (condition.warmup.as_secs_f64(), condition.steps());
-    let value = |limit: &::check::Limit| {
-        samples.value(limit, warmup, &steps).ok_or_else(|| {
-            let keys = limit.figure.keys().join(" and ");
-            let message = format!(
-                "condition {}: {} needs {keys}, and of {} lines that `near` printed none has it after the warm-up of {}",
-                condition.name,
-                limit.text,
-                left.lines.len(),
-                condition.warmup
-            );
-            let help = format!("let it print {{\"{keys}\": ...}} on standard output every second: {}", left.complaints);
-            Refused::new(&message, &help)
-        })
-    };
-    condition.limits.iter().map(value).collect()
-}
-
-/// Causes of limits that are missed, and the times of the first one's trouble.
-type Reasons = (BTreeMap<usize, Vec<::check::cause::Cause>>, Vec<(f64, f64)>);
-
-fn reasons(
-    check: &Check,
-    condition: &Condition,
-    samples: &Samples,
-    values: &[f64],
-    packets: &[Packet],
-) -> Reasons {
-    let evidence = Evidence {
-        packets,
-        lanes: &condition.lanes,
-        media: &check.application.media,
-    };
-    let (warmup, steps) = (condition.warmup.as_secs_f64(), condition.steps());
-    let (mut all, mut first) = (BTreeMap::new(), Vec::new());
-    for (number, (limit, value)) in condition.limits.iter().zip(values).enumerate() {
-        if !limit.is_kept(*value) {
-            let times = troubles(limit, samples, warmup, &steps);
-            all.insert(number, causes(&evidence, &times));
-            if first.is_empty() {
-                first = times;
-            }
-        }
-    }
-    (all, first)
+    (status != 0).then(|| format!("its far end ended with status {status} after {seconds:.1} s"))
 }
 
 fn failed(message: &str) -> Refused {

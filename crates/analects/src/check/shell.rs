@@ -55,7 +55,7 @@ impl Ends<'_> {
         let beside = beside.and_then(|beside| beside.far.clone());
         let page = match &self.application.near {
             Near::Line(_) => None,
-            Near::Page(url) => Some(self.page("far", url)),
+            Near::Page(url) => Some(self.page("far", url) + " >/dev/null"),
         };
         let lines = [beside, self.application.far.clone(), page];
         let mut lines: Vec<String> = lines.into_iter().flatten().collect();

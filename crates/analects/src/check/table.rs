@@ -47,8 +47,8 @@ pub fn told(condition: &Condition, run: &Run) -> String {
     if let Some(why) = &run.late {
         return format!("does not count, {why}");
     }
-    if let Some(how) = &run.ended {
-        return format!("the application ended: {how}");
+    if let Some(how) = &run.failed {
+        return format!("the application failed: {how}");
     }
     let values = condition.limits.iter().zip(&run.values);
     let values = values.map(|(limit, value)| {
