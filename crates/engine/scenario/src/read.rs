@@ -16,7 +16,10 @@ pub const MAX_RTT: Duration = Duration::from_secs(60);
 /// Longer names flood tables.
 pub const MAX_NAME: usize = 40;
 
-/// A name that can stand in tables, file names and paths of the command line.
+/// The section's `name`, one that can stand in tables, file names and paths of the command line; none without it.
+///
+/// # Errors
+/// If it is none.
 pub fn name<'a>(section: &mut Section<'a>) -> Result<Option<Text<'a>>> {
     name_at(section, "name")
 }
@@ -36,6 +39,10 @@ pub fn name_at<'a>(section: &mut Section<'a>, key: &'static str) -> Result<Optio
     Ok(Some(text))
 }
 
+/// The span of time at `key`, up to `max`; `default` without it.
+///
+/// # Errors
+/// If it is none, or longer.
 pub fn limited(
     section: &mut Section<'_>,
     key: &'static str,

@@ -135,6 +135,18 @@ impl<'a> Section<'a> {
         }
     }
 
+    /// What stands at `key`, as a document with nothing else; errors still name places of this one's text.
+    pub fn alone(&mut self, key: &'static str) -> Document {
+        let item = self.take(key);
+        Document {
+            root: item
+                .map(|item| (key.to_owned(), item))
+                .into_iter()
+                .collect(),
+            ..self.document.clone()
+        }
+    }
+
     /// The table or tables at `key`.
     pub fn tables(&mut self, key: &'static str) -> Result<Vec<Section<'a>>> {
         let Some(item) = self.take(key) else {

@@ -1,6 +1,7 @@
 //! Chromium without a window.
 
 use crate::Error;
+use crate::debug::Debug;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
@@ -41,7 +42,7 @@ const LINE: &str = r#"exec "$@" 3<&0 4>&1 </dev/null >/dev/null 2>&1"#;
 pub(crate) struct Chromium {
     child: Child,
     /// To wait for a child closes what is still in it.
-    _pipes: (Option<ChildStdin>, Option<ChildStdout>),
+    pipes: (Option<ChildStdin>, Option<ChildStdout>),
 }
 
 fn program() -> Result<PathBuf, Error> {
@@ -81,12 +82,23 @@ fn cannot(program: &Path, error: &std::io::Error) -> Error {
 impl Chromium {
     /// Opens `url`, with a new profile in `folder`, called `name`.
     pub(crate) fn open(folder: &Path, name: &str, url: &str) -> Result<Chromium, Error> {
+        Chromium::open_with(folder, name, url, &[])
+    }
+
+    /// The same, with options of its own.
+    pub(crate) fn open_with(
+        folder: &Path,
+        name: &str,
+        url: &str,
+        options: &[&str],
+    ) -> Result<Chromium, Error> {
         let program = program()?;
         let profile = folder.join(format!("{PROFILE}{name}"));
         let child = Command::new("sh")
             .args(["-c", LINE, "sh"])
             .arg(&program)
             .args(OPTIONS)
+            .args(options)
             .arg(format!("--user-data-dir={}", profile.display()))
             .arg(url)
             .stdin(Stdio::piped())
@@ -95,9 +107,17 @@ impl Chromium {
             .spawn();
         let mut child = child.map_err(|error| cannot(&program, &error))?;
         Ok(Chromium {
-            _pipes: (child.stdin.take(), child.stdout.take()),
+            pipes: (child.stdin.take(), child.stdout.take()),
             child,
         })
+    }
+
+    /// Its debugging pipe, once.
+    pub(crate) fn debug(&mut self) -> Result<Debug, Error> {
+        match (self.pipes.0.take(), self.pipes.1.take()) {
+            (Some(to), Some(from)) => Ok(Debug::new(to, from)),
+            _ => Err(Error::new("the browser has no pipe", "begin again")),
+        }
     }
 
     /// Waits until it has ended, and says how.

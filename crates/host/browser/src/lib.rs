@@ -2,16 +2,19 @@
 //!
 //! The caller and a web server are at the far side of a link, the other two browsers behind it. All
 //! they do is told by their pages: the scripts in `site/` send the browser's own statistics
-//! (`getStats`) to the server, which writes them down. So no browser is driven from outside.
+//! (`getStats`) to the server, which writes them down. So no browser is driven from outside. Only a page of somebody's
+//! own ([`page_statistics`]), which does not tell, is asked by its browser's debugging pipe.
 //!
 //! Not for: a link, which `live` makes; comparing disciplines, which `analects browser` does.
 
 mod chromium;
+mod debug;
 mod far;
 mod http;
 mod inside;
 mod mailbox;
 mod outcome;
+mod page_statistics;
 mod records;
 mod site;
 mod trial;
@@ -20,6 +23,7 @@ pub use chromium::{remove_profiles, version};
 pub use far::far;
 pub use inside::inside;
 pub use outcome::{Call, Outcome, Visit};
+pub use page_statistics::page_statistics;
 pub use trial::Trial;
 
 use std::path::Path;

@@ -5,6 +5,8 @@ mod agree;
 #[cfg(feature = "host")]
 mod browser;
 mod campaign;
+#[cfg(feature = "host")]
+mod check;
 mod import;
 #[cfg(feature = "host")]
 mod link;
@@ -18,6 +20,8 @@ pub use agree::{AgreeArgs, Witness};
 #[cfg(feature = "host")]
 pub use browser::BrowserArgs;
 pub use campaign::{JobArgs, JobsArgs, PilotArgs, ReproduceArgs};
+#[cfg(feature = "host")]
+pub use check::CheckArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use import::{FlentArgs, ImportCommand, InternalsArgs, TraceArgs};
 #[cfg(feature = "host")]
@@ -102,6 +106,21 @@ pub enum Command {
     /// without kernel modules. $ANALECTS_FAR is the address of the far side. The status is the command's, 128
     /// and the signal that ended it, 126 if it cannot be run, 127 if it is not there, and 125 if the link fails.
     Link(LinkArgs),
+    #[cfg(feature = "host")]
+    /// Test an application of your own in calls over links, against limits: freezes <= 1, fps_p5 >= 20. The status is
+    /// 0 if it passes, 1 if a limit is missed or something got worse than a baseline, and 2 if that is not decided.
+    Check(CheckArgs),
+    #[cfg(feature = "host")]
+    /// A page at an end of a link, by which `check` runs this program.
+    #[command(hide = true)]
+    PageStatistics {
+        /// Where its browser has its profile.
+        folder: PathBuf,
+        /// The end's name.
+        name: String,
+        /// The page.
+        url: String,
+    },
     #[cfg(feature = "host")]
     /// Measure this host's line against a server that you name: what it carries, how long packets wait while it
     /// is full, and what a call makes of it; then compare what would help.

@@ -202,6 +202,8 @@ pub fn describe(name: &str, style: Style) -> Result<(), Refused> {
     let (title, entries) = match name {
         "scenario" if style == Style::Text => return print(SCENARIO),
         "scenario" => return print(&format!("```toml\n{SCENARIO}```\n")),
+        #[cfg(feature = "host")]
+        "check" => return print(&crate::check::described()),
         "disciplines" => ("Disciplines", disciplines()),
         "controls" => ("Congestion controls", controls()),
         "autorate" => ("Rates that find themselves", autorates()),
@@ -230,6 +232,8 @@ fn entries() -> impl Iterator<Item = Entry> {
 /// All entries that can be described.
 pub fn names() -> impl Iterator<Item = &'static str> {
     let kinds = [
+        #[cfg(feature = "host")]
+        "check",
         "scenario",
         "disciplines",
         "controls",

@@ -28,7 +28,10 @@ const GROUPS: [(&str, &[&str]); 4] = [
             "doctor",
         ],
     ),
-    ("Your own", &["import", "new", "completions", "man"]),
+    (
+        "Your own",
+        &["check", "import", "new", "completions", "man"],
+    ),
 ];
 
 /// Columns of a line, as in `Cli`, and of the names.

@@ -27,7 +27,7 @@ use cli::{Cli, Command};
 use command::{Refused, ended, files, print, usage};
 use compare::{pages, run, sweep};
 #[cfg(feature = "host")]
-use host::{browser, link, your_line};
+use host::{browser, check, link, your_line};
 pub use own::Own;
 #[cfg(feature = "host")]
 use papers::agree;
@@ -105,6 +105,12 @@ fn execute(command: Command) -> Result<ExitCode, Refused> {
         Command::BrowserInside { folder, pace } => browser::inside(&folder, pace.as_deref()),
         #[cfg(feature = "host")]
         Command::Link(args) => return Ok(ExitCode::from(link::run(&args))),
+        #[cfg(feature = "host")]
+        Command::Check(args) => return Ok(ExitCode::from(check::run(&args))),
+        #[cfg(feature = "host")]
+        Command::PageStatistics { folder, name, url } => {
+            check::page_statistics(&folder, &name, &url)
+        }
         #[cfg(feature = "host")]
         Command::Measure(args) => your_line::run(&args),
         #[cfg(feature = "host")]

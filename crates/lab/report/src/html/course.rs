@@ -65,7 +65,7 @@ impl Course {
                 @for (name, fact) in &self.facts { dt { (name) } dd { (fact) } }
             }
             (section("times", "What happened", &self.happened()))
-            (section("figures", "Over time", &self.drawn()))
+            (section("figures", "Over time", &self.pictures()))
             (section("unknown", "Not known", &html! {
                 ul { @for of in &self.unknown { li { (of) } } }
             }))
@@ -127,7 +127,8 @@ impl Course {
         rows.finish("what happened, over time", Vec::new())
     }
 
-    fn drawn(&self) -> Markup {
+    /// Its figures over time alone, as a part of another page.
+    pub fn pictures(&self) -> Markup {
         let mut shaded: Vec<&str> = Vec::new();
         for of in self.times.iter().filter(|of| of.is_shaded) {
             if !shaded.contains(&&*of.what) {

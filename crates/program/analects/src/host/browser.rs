@@ -5,6 +5,7 @@ mod runs;
 
 use crate::cli::BrowserArgs;
 use crate::host::link::CHOICES;
+use crate::host::place::Place;
 use browser::Trial;
 use comfy_table::Cell;
 use command::Refused;
@@ -13,7 +14,7 @@ use command::files::{unwritable, writable};
 use measure::interval;
 use pacer::Pacer;
 use qdisc::Choice;
-use runs::{Place, Plan, Run, label};
+use runs::{Plan, Run, label};
 use std::net::IpAddr;
 use std::path::Path;
 use std::sync::Arc;
@@ -37,7 +38,7 @@ pub fn run(args: &BrowserArgs) -> Result<()> {
     // Before an hour is spent.
     args.json.as_deref().map_or(Ok(()), writable)?;
     let version = browser::version().map_err(failed)?;
-    let place = Place::new(args.keep.as_deref())?;
+    let place = Place::new(args.keep.as_deref(), "analects-browser-")?;
     let rows = rows(args, &disciplines);
     eprintln!("{version}; {}", extent(args, rows.len()));
     let all = repeated(args.repeat, |repeat| {

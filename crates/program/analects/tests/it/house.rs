@@ -19,7 +19,7 @@ const FLOORS: [&[&str]; 10] = [
     &["scenario", "browser", "rtc", "line"],
     &["measure", "endpoints"],
     &["theory", "report", "sim", "guest", "campaign", "command"],
-    &["reproduce", "linux", "live"],
+    &["reproduce", "linux", "live", "check"],
     &["router"],
     &["analects", "bench", "playground"],
     &["python"],

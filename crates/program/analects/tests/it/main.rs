@@ -6,6 +6,8 @@ mod bound;
 #[cfg(unix)]
 mod campaign;
 mod causes;
+#[cfg(unix)]
+mod check;
 mod commands;
 mod common;
 #[cfg(unix)]

@@ -2,47 +2,16 @@
 
 use super::{Result, failed, pacer};
 use crate::cli::BrowserArgs;
+use crate::host::place::Place;
 use browser::{Outcome, Trial};
 use command::Refused;
 use serde::Serialize;
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// A control run whose caller encodes fewer frames in a second is not the link's doing.
 const FRAMES: f64 = 20.0;
-
-/// Folders for trials: kept, or removed at the end.
-pub struct Place {
-    folder: PathBuf,
-    _temporary: Option<tempfile::TempDir>,
-}
-
-impl Place {
-    /// A new folder, with this name if it is to be kept.
-    pub fn new(keep: Option<&Path>) -> Result<Place> {
-        let refused = |what: String| Refused::new(&what, "name another folder");
-        if let Some(folder) = keep {
-            std::fs::create_dir(folder)
-                .map_err(|error| refused(format!("--keep: {}: {error}", folder.display())))?;
-            let folder = folder
-                .canonicalize()
-                .map_err(|error| refused(error.to_string()))?;
-            return Ok(Place {
-                folder,
-                _temporary: None,
-            });
-        }
-        let made = tempfile::Builder::new()
-            .prefix("analects-browser-")
-            .tempdir();
-        let made = made.map_err(|error| refused(format!("a folder cannot be made: {error}")))?;
-        Ok(Place {
-            folder: made.path().to_owned(),
-            _temporary: Some(made),
-        })
-    }
-}
 
 /// A trial behind a link.
 pub struct Plan {
@@ -180,9 +149,7 @@ pub fn run(args: &BrowserArgs, place: &Place, repeat: u32, plan: &Plan) -> Resul
     let program = std::env::current_exe()
         .map_err(|error| again(&format!("this program cannot be found: {error}")))?;
     let kind = plan.folder();
-    let folder = place.folder.join(format!("{}-{kind}", repeat + 1));
-    std::fs::create_dir(&folder)
-        .map_err(|error| again(&format!("{}: {error}", folder.display())))?;
+    let folder = place.inner(&format!("{}-{kind}", repeat + 1))?;
     plan.trial.write(&folder).map_err(failed)?;
     let summary = folder.join("link.json");
     let mut link = Command::new(&program);

@@ -1,0 +1,176 @@
+//! One call over one condition's link, which this program makes by its command `link`.
+
+use super::host::Host;
+use super::shell::Ends;
+use super::{Result, seconds};
+use ::check::{Check, Condition, Line};
+use command::Refused;
+use command::files::unwritable;
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
+use std::thread::spawn;
+
+/// What timeout(1) ends with when time is over, and the two with which a command was not run.
+const OVER: i32 = 124;
+const NOT_RUN: [i32; 2] = [126, 127];
+/// `link`, if it fails itself.
+const LINK: i32 = 125;
+/// Lines of the programs' complaints that are told.
+const LAST: usize = 5;
+/// Bytes that an application may print in a call.
+const MOST: u64 = 64 << 20;
+
+/// What a call left.
+pub struct Left {
+    /// What the near end printed.
+    pub lines: Vec<Line>,
+    /// How the application ended badly.
+    pub ended: Option<String>,
+    /// The last of what it complained.
+    pub complaints: String,
+    /// Why it is not to be believed.
+    pub doubt: Option<String>,
+    /// The link's log.
+    pub log: PathBuf,
+}
+
+/// Files of a call.
+const LOG: &str = "packets.csv";
+const SUMMARY: &str = "link.json";
+const TOLD: &str = "near.jsonl";
+const COMPLAINTS: &str = "complaints";
+
+/// Makes a call over a condition's link, in `folder`.
+pub fn made(check: &Check, condition: &Condition, folder: &Path) -> Result<Left> {
+    let host = Host::watch();
+    let mut child = link(check, condition, folder)?;
+    let (out, err) = (child.stdout.take(), child.stderr.take());
+    let told = spawn(move || all(err));
+    let (lines, seconds) = lines(out);
+    let status = child.wait().map_err(|error| failed(&error.to_string()))?;
+    let told = told.join().unwrap_or_default();
+    ::browser::remove_profiles(folder);
+    let complaints = last(&std::fs::read(folder.join(COMPLAINTS)).unwrap_or_default());
+    let summary = std::fs::read(folder.join(SUMMARY)).unwrap_or_default();
+    let summary: Option<Value> = serde_json::from_slice(&summary).ok();
+    let status = status.code().unwrap_or(LINK);
+    let Some(summary) = summary.filter(|_| status != LINK) else {
+        let message = format!(
+            "condition {}: the link failed: {} {complaints}",
+            condition.name,
+            last(&told)
+        );
+        return Err(failed(&message));
+    };
+    if NOT_RUN.contains(&status) {
+        let message = format!("application.near cannot be run: {complaints}");
+        return Err(Refused::new(&message, "write a command that sh knows here"));
+    }
+    let text: String = lines
+        .iter()
+        .map(|line| format!("{}\n", line.text))
+        .collect();
+    let file = folder.join(TOLD);
+    std::fs::write(&file, text).map_err(|error| unwritable(&file, &error))?;
+    Ok(Left {
+        ended: ended(status, seconds, &summary["far_ended"]),
+        doubt: summary["doubt"]
+            .as_str()
+            .map(str::to_owned)
+            .or(host.doubt()),
+        lines,
+        complaints,
+        log: folder.join(LOG),
+    })
+}
+
+/// Begins `analects link` with the condition's link.
+fn link(check: &Check, condition: &Condition, folder: &Path) -> Result<Child> {
+    let program = std::env::current_exe()
+        .map_err(|error| failed(&format!("this program cannot be found: {error}")))?;
+    let scenario = folder.join("link.toml");
+    std::fs::write(&scenario, condition.link.to_toml())
+        .map_err(|error| unwritable(&scenario, &error))?;
+    let application = &check.application;
+    let ends = Ends {
+        application,
+        condition,
+        program: &program,
+        folder,
+        complaints: &folder.join(COMPLAINTS),
+    };
+    let mut link = Command::new(&program);
+    link.arg("link").arg(&scenario);
+    link.arg("--json")
+        .arg(folder.join(SUMMARY))
+        .arg("--log")
+        .arg(folder.join(LOG));
+    if let Some(far) = ends.far() {
+        link.args(["--far", &far]);
+    }
+    if let Some(port) = application.far_ready {
+        link.args(["--far-ready", &port.to_string()]);
+    }
+    link.arg("--").args(ends.near());
+    link.stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    link.spawn()
+        .map_err(|error| failed(&format!("a link cannot be made: {error}")))
+}
+
+/// Lines of standard output, each with when it was read, since the first one, which only says that the application
+/// begins; and when it ended.
+fn lines(out: Option<ChildStdout>) -> (Vec<Line>, f64) {
+    let (mut began, mut lines) = (None, Vec::new());
+    let out = out.into_iter().flat_map(|out| {
+        BufReader::new(out.take(MOST))
+            .split(b'\n')
+            .map_while(core::result::Result::ok)
+    });
+    for line in out {
+        let now = seconds();
+        match began {
+            None => began = Some(now),
+            Some(began) => lines.push(Line {
+                read: now - began,
+                text: String::from_utf8_lossy(&line).into_owned(),
+            }),
+        }
+    }
+    let lasted = began.map_or(0.0, |began| seconds() - began);
+    (lines, lasted)
+}
+
+fn all(err: Option<ChildStderr>) -> Vec<u8> {
+    let mut text = Vec::new();
+    if let Some(err) = err {
+        _ = err.take(MOST).read_to_end(&mut text);
+    }
+    text
+}
+
+/// The last lines of what programs complained.
+fn last(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(text);
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let lines: Vec<&str> = lines.collect();
+    lines[lines.len().saturating_sub(LAST)..].join(" / ")
+}
+
+/// How an application ended that did so badly: its near end, or its far end before that; none if it did not.
+fn ended(status: i32, seconds: f64, far: &Value) -> Option<String> {
+    if status != 0 && status != OVER {
+        return Some(format!(
+            "it ended with status {status} after {seconds:.1} s"
+        ));
+    }
+    let (status, seconds) = (far["status"].as_i64()?, far["seconds"].as_f64()?);
+    (status != 0).then(|| format!("its far end ended with status {status} after {seconds:.1} s"))
+}
+
+fn failed(message: &str) -> Refused {
+    Refused::failed(message, "begin again")
+}
