@@ -206,9 +206,10 @@ impl<'a> Way<'a> {
                 Kind::Outage
             } else {
                 self.beside = (self.beside.0 + all, self.beside.1 + others);
-                match others >= PART * all && others > 0.0 {
-                    true => Kind::QueueOfOthers,
-                    false => Kind::NarrowLine,
+                if others >= PART * all && others > 0.0 {
+                    Kind::QueueOfOthers
+                } else {
+                    Kind::NarrowLine
                 }
             }
         } else {

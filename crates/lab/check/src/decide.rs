@@ -40,9 +40,10 @@ pub fn decision(kept: impl IntoIterator<Item = bool>, limits: usize) -> Decision
     let most = libm::log((1.0 - OVERLOOKED) / alarm);
     let mut ratio = 0.0;
     for kept in kept {
-        ratio += match kept {
-            true => libm::log((1.0 - BAD) / (1.0 - GOOD)),
-            false => libm::log(BAD / GOOD),
+        ratio += if kept {
+            libm::log((1.0 - BAD) / (1.0 - GOOD))
+        } else {
+            libm::log(BAD / GOOD)
         };
         if ratio <= least {
             return Decision::Kept;

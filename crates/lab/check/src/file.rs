@@ -400,12 +400,11 @@ fn limits_of(
         let help = "write steps = \"0s 5mbit; 8s 0mbit; 10s 5mbit\" in its link, the second one a second after the warm-up";
         return Err(section.error(&message, help));
     }
-    match limits.is_empty() {
-        true => {
-            let help = "write limits = [\"freezes <= 1\"] here, or above all tables";
-            Err(section.error("there is no limit", help))
-        }
-        false => Ok(limits),
+    if limits.is_empty() {
+        let help = "write limits = [\"freezes <= 1\"] here, or above all tables";
+        Err(section.error("there is no limit", help))
+    } else {
+        Ok(limits)
     }
 }
 
@@ -440,19 +439,18 @@ fn url(section: &mut Section<'_>) -> Result<Option<String>> {
         .iter()
         .any(|scheme| text.value.starts_with(scheme));
     let plain = |c: char| c.is_ascii_graphic() && !"\"\\`()".contains(c);
-    match is_page && text.value.chars().all(plain) {
-        true => Ok(Some(text.value)),
-        false => {
-            let message = format!(
-                "{}: {:?} is no address of a page",
-                text.key,
-                scenario::printable(&text.value, 60)
-            );
-            Err(text.error(
-                &message,
-                "write one such as http://$ANALECTS_FAR:8080/, with other characters as %20",
-            ))
-        }
+    if is_page && text.value.chars().all(plain) {
+        Ok(Some(text.value))
+    } else {
+        let message = format!(
+            "{}: {:?} is no address of a page",
+            text.key,
+            scenario::printable(&text.value, 60)
+        );
+        Err(text.error(
+            &message,
+            "write one such as http://$ANALECTS_FAR:8080/, with other characters as %20",
+        ))
     }
 }
 

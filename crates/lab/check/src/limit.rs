@@ -28,9 +28,10 @@ pub struct Limit {
 impl Limit {
     /// Whether a value keeps it.
     pub fn is_kept(&self, value: f64) -> bool {
-        match self.figure.more {
-            true => value >= self.bound,
-            false => value <= self.bound,
+        if self.figure.more {
+            value >= self.bound
+        } else {
+            value <= self.bound
         }
     }
 

@@ -343,12 +343,13 @@ impl Because {
             let also: Vec<&str> = self.also.iter().map(|cause| cause.words.as_str()).collect();
             text = format!("{text}; also: {}", also.join("; "));
         }
-        match self.runs == self.of {
-            true => text,
-            false => format!(
+        if self.runs == self.of {
+            text
+        } else {
+            format!(
                 "{text} (so in {} of {} runs that missed it)",
                 self.runs, self.of
-            ),
+            )
         }
     }
 }

@@ -47,9 +47,10 @@ pub fn troubles(limit: &Limit, samples: &Samples, from: f64, steps: &[f64]) -> V
         }
         all
     });
-    match joined.is_empty() {
-        true => vec![(from, samples.end().max(from))],
-        false => joined,
+    if joined.is_empty() {
+        vec![(from, samples.end().max(from))]
+    } else {
+        joined
     }
 }
 

@@ -37,9 +37,12 @@ pub fn worse(
     if before.is_empty() || now.is_empty() {
         return None;
     }
-    let is_worse = |now: f64, before: f64| match more {
-        true => now < before * (1.0 - tolerance),
-        false => now > before * (1.0 + tolerance),
+    let is_worse = |now: f64, before: f64| {
+        if more {
+            now < before * (1.0 - tolerance)
+        } else {
+            now > before * (1.0 + tolerance)
+        }
     };
     let pairs = now
         .iter()

@@ -78,9 +78,10 @@ fn table(mut had: Vec<Had>, nobody: &str) -> String {
     ];
     rows.set_header(std::iter::once(Cell::new("computer")).chain(headings.map(right)));
     for Had { computer, seconds } in had.iter().take(MOST) {
-        let rate = match *seconds > 0.0 {
-            true => format!("{:.2}", computer.bytes as f64 * 8.0 / seconds / 1e6),
-            false => "-".to_owned(),
+        let rate = if *seconds > 0.0 {
+            format!("{:.2}", computer.bytes as f64 * 8.0 / seconds / 1e6)
+        } else {
+            "-".to_owned()
         };
         rows.add_row([
             Cell::new(name(computer)),
