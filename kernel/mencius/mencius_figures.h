@@ -6,37 +6,36 @@
 #define __MENCIUS_FIGURES_H
 
 /*
- * The wait of a host moves up by so many steps at a packet that waited longer,
- * and down by one at any other: so it stands where one in twenty waits longer.
+ * The wait of a host moves down by one in 2^MN_STEPS at each packet, and up by
+ * MN_RISES times as much at one that waited longer: so it stands where about
+ * one in twenty does.
  */
-#define MN_RISES	19
-/* A step is one in 2^MN_STEPS of it, and 1024 ns. */
 #define MN_STEPS	9
+#define MN_RISES	19
 
-/* Moves @wait, in units of 1024 ns, for a packet that waited @sojourn ns. */
-static __always_inline u32 mn_wait_moved(u32 wait, u64 sojourn)
+/* Moves @wait, in units of 1024 ns, for a packet that waited @found of them. */
+static __always_inline u32 mn_wait_moved(u32 wait, u32 found)
 {
-	u32 found = min_t(u64, sojourn >> MN_TICK, U32_MAX / 2);
 	u32 step = (wait >> MN_STEPS) + 1;
 
-	if (found > wait)
-		return wait + min(found - wait, MN_RISES * step);
-	return wait - min(wait - found, step);
+	if (unlikely(found > wait))
+		return wait + MN_RISES * step;
+	return wait - min(wait, step);
 }
 
-/* A packet of flow @at was sent. */
-static __always_inline void mn_count_sent(struct mencius *m, u32 at,
-					  u64 sojourn, u32 len)
+/* A packet of @flow of @host was sent. */
+static __always_inline void mn_count_sent(struct mn_flow *flow,
+					  struct mn_host *host, u64 sojourn,
+					  u32 len)
 {
-	struct mn_figures *flow = &m->flows[at].figures;
-	struct mn_host_figures *host = &m->hosts[m->flows[at].host].figures;
+	u32 wait = sojourn >> MN_TICK;
 
-	flow->bytes += len;
-	flow->packets++;
-	flow->delay += (u32)(sojourn >> (MN_TICK + 3)) - (flow->delay >> 3);
-	host->bytes += len;
-	host->packets++;
-	host->wait = mn_wait_moved(host->wait, sojourn);
+	flow->figures.bytes += len;
+	flow->figures.packets++;
+	flow->figures.delay += (wait >> 3) - (flow->figures.delay >> 3);
+	host->figures.bytes += len;
+	host->figures.packets++;
+	host->figures.wait = mn_wait_moved(host->figures.wait, wait);
 }
 
 /* A packet of flow @at was dropped. */
