@@ -197,4 +197,23 @@ wait $running 2>/dev/null || true
 sleep 11
 if pgrep -af 'call.py (near|far)' >out; then fail "the application outlives a kill -9"; fi
 passed "nothing outlives a kill -9"
+if [ -n "${ANALECTS_CHROMIUM:-}" ] || command -v chromium >/dev/null; then
+    cp "$here/crates/check/examples/page.py" "$work"
+    cat >page.toml <<'T'
+duration = "16s"
+warmup = "9s"
+limits = ["freezes <= 2", "fps >= 15", "rtt_p95 <= 250ms", "buffer <= 1s"]
+[application]
+far = "python3 page.py"
+far_ready = 8080
+url = "http://$ANALECTS_FAR:8080/"
+[[condition]]
+name = "good"
+link = { rtt = "40ms", rate = "5mbit", up = { rate = "5mbit" } }
+T
+    check 0 page.toml
+    passed "a page's call between two browsers is told, and passes"
+else
+    echo "test-check: no Chromium, so a page was not tested"
+fi
 echo "test-check: $tests passed"

@@ -36,6 +36,9 @@ pub struct LinkArgs {
     /// The limit of both queues: 250p, 375kB, or 1.5bdp. Without it, the discipline's own.
     #[arg(long, value_name = "SIZE")]
     pub buffer: Option<String>,
+    /// The seed of what is random: losses, jitter, and choices of the disciplines. The same seed loses the same packets.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
     /// Write a summary of the traffic as JSON to this file.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,

@@ -205,9 +205,10 @@ fn made(
             .flatten()
             .any(|run| !run.values.is_empty());
         let runs = &mut calls.runs[number];
-        let label = format!("{}, call {}", condition.name, runs.len() + 1);
-        let folder = place.inner(&format!("{}-{}", condition.name, runs.len() + 1))?;
-        let left = call::made(check, condition, &folder)?;
+        let call = runs.len() + 1;
+        let label = format!("{}, call {call}", condition.name);
+        let folder = place.inner(&format!("{}-{call}", condition.name))?;
+        let left = call::made(check, condition, (&folder, call))?;
         let (run, example) = judged::of(check, number, left, known)?;
         eprintln!("{label}: {}", table::told(condition, &run));
         if calls.examples.iter().all(|other| other.condition != number) {

@@ -42,10 +42,14 @@ const SUMMARY: &str = "link.json";
 const TOLD: &str = "near.jsonl";
 const COMPLAINTS: &str = "complaints";
 
-/// Makes a call over a condition's link, in `folder`.
-pub fn made(check: &Check, condition: &Condition, folder: &Path) -> Result<Left> {
+/// Makes the call of that number, from 1, over a condition's link, in `folder`.
+pub fn made(
+    check: &Check,
+    condition: &Condition,
+    (folder, number): (&Path, usize),
+) -> Result<Left> {
     let host = Host::watch();
-    let mut child = link(check, condition, folder)?;
+    let mut child = link(check, condition, folder, number)?;
     let (out, err) = (child.stdout.take(), child.stderr.take());
     let told = spawn(move || all(err));
     let (lines, seconds) = lines(out);
@@ -87,7 +91,7 @@ pub fn made(check: &Check, condition: &Condition, folder: &Path) -> Result<Left>
 }
 
 /// Begins `analects link` with the condition's link.
-fn link(check: &Check, condition: &Condition, folder: &Path) -> Result<Child> {
+fn link(check: &Check, condition: &Condition, folder: &Path, number: usize) -> Result<Child> {
     let program = std::env::current_exe()
         .map_err(|error| failed(&format!("this program cannot be found: {error}")))?;
     let scenario = folder.join("link.toml");
@@ -103,6 +107,8 @@ fn link(check: &Check, condition: &Condition, folder: &Path) -> Result<Child> {
     };
     let mut link = Command::new(&program);
     link.arg("link").arg(&scenario);
+    // Or each call would lose the same packets.
+    link.args(["--seed", &number.to_string()]);
     link.arg("--json")
         .arg(folder.join(SUMMARY))
         .arg("--log")

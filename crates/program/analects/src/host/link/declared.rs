@@ -57,15 +57,19 @@ impl Declared {
             return Err(Refused::new(&message, "leave it out, or write the rate"));
         }
         let discipline = discipline(args, &document)?;
-        Declared::built(link, rtt, &discipline)
+        Declared::built(link, (rtt, args.seed), &discipline)
     }
 
-    fn built(mut link: scenario::Link, rtt: Duration, discipline: &Choice) -> Result<Declared> {
+    fn built(
+        mut link: scenario::Link,
+        (rtt, seed): (Duration, u64),
+        discipline: &Choice,
+    ) -> Result<Declared> {
         // Where the simulator has the rest of the round trip at the far end, there is only the link here.
         link.wire.delay = Duration::from_nanos(rtt.as_nanos() / 2);
         let registry = Registry::<Frame>::builtin();
         let build = |direction: &Direction<'_>| {
-            let built = direction.build(&registry, rtt, Env::default().seed);
+            let built = direction.build(&registry, rtt, seed);
             built.map_err(|error| Refused::because(error.refusal.within(&error.entry), CHOICES))
         };
         let up = match Direction::up(&link, discipline) {
