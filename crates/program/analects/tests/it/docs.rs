@@ -203,12 +203,12 @@ fn the_citation_names_this_version() {
 #[test]
 fn excerpts_of_code_stand_in_what_they_are_from() {
     let code = [
-        "sim/examples/own_discipline.rs",
-        "sim/examples/own_control.rs",
-        "sim/examples/own_workload.rs",
-        "qdisc/src/two_level.rs",
+        "crates/engines/sim/examples/own_discipline.rs",
+        "crates/engines/sim/examples/own_control.rs",
+        "crates/engines/sim/examples/own_workload.rs",
+        "crates/core/qdisc/src/two_level.rs",
     ];
-    let code = code.map(|file| std::fs::read_to_string(root().join("crates").join(file)).unwrap());
+    let code = code.map(|file| std::fs::read_to_string(root().join(file)).unwrap());
     let code = code.concat();
     let mut found = 0;
     for (path, page) in pages(GUIDES) {
