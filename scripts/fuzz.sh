@@ -15,7 +15,7 @@ fi
 mkdir -p target
 for target in trace scenario har; do
     seeds="fuzz/seeds/$target"
-    [ "$target" = har ] && seeds=crates/workload/tests/har/samples
+    [ "$target" = har ] && seeds=crates/core/workload/tests/har/samples
     mkdir -p "fuzz/corpus/$target"
     echo "fuzz: $target for $seconds s"
     log="target/fuzz-$target.log"

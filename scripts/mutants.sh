@@ -81,7 +81,7 @@ mutate_rust() {
     command -v cargo-mutants > /dev/null ||
         cargo install --quiet --locked cargo-mutants --root target/tools
     # Fewer traces than usual for each mutant; SHARD=1/8 tries one part of eight.
-    ANALECTS_TRACES=300 cargo mutants --package qdisc --file 'crates/qdisc/src/confucius/**' \
+    ANALECTS_TRACES=300 cargo mutants --package qdisc --file 'crates/core/qdisc/src/confucius/**' \
         --exclude-re 'fmt::Display' --jobs "$jobs" ${SHARD:+--shard "$SHARD"} --output "$out/rust" \
         --no-shuffle -- --lib --test it || [ $? -eq 2 ] # 2: some live
     echo "mutants of the discipline in Rust that live:"

@@ -16,7 +16,7 @@ if [ "${1:-}" != --inside ]; then
         PATH=$PATH:/usr/sbin:/sbin command -v $program >/dev/null ||
             sh scripts/apt.sh iproute2 util-linux python3 nodejs chromium firefox-esr
     done
-    node --test crates/line/tests/page/unit.test.mjs >&2
+    node --test crates/host/line/tests/page/unit.test.mjs >&2
     analects=${1:-}
     [ -n "$analects" ] || analects=$(sh scripts/built.sh analects)
     analects=$(realpath "$analects")

@@ -2,7 +2,7 @@
 # The witness for `gcc`: libwebrtc's own goog_cc, out of Debian's source package of Chromium, built
 # outside of the tree in ${ANALECTS_CACHE:-~/.cache/analects}/witness (some 1.1 GB, kept).
 # Then both run in the same calls; the input and output of the witness go into
-# crates/cca/tests/it/witness, and the test there replays ours over it.
+# crates/core/cca/tests/it/witness, and the test there replays ours over it.
 #
 # usage: scripts/witness-gcc.sh          ANALECTS_DATA names a folder with office-wifi/0.txt, if set
 set -eu
@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.."
 suite=trixie
 cache=${ANALECTS_CACHE:-$HOME/.cache/analects}/witness
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-records=crates/cca/tests/it/witness
+records=crates/core/cca/tests/it/witness
 
 sh scripts/apt.sh g++ make xz-utils ca-certificates debian-archive-keyring
 

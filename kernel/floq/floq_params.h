@@ -3,7 +3,7 @@
  * Parameters of FLOQ, declared once: policy, defaults, parsing and dumps, tc's
  * words, the fields of traces and the tests' values are generated from them.
  * Included again for each of them, so that there is no include guard. The
- * sources of the defaults are in crates/qdisc/src/floq/params.rs.
+ * sources of the defaults are in crates/core/qdisc/src/floq/params.rs.
  *
  * PARAM(attribute, word, member of struct floq_params, kind, least, most,
  *	 default): times are in us.

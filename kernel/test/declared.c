@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Prints the lists of parameters, for crates/netcfg/tests/declared.rs: discipline, word, which
+ * Prints the lists of parameters, for crates/host/netcfg/tests/declared.rs: discipline, word, which
  * macro, kind, least, most, default as a number and as it is written.
  */
 #include <stdio.h>

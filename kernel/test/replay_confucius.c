@@ -2,7 +2,7 @@
 /*
  * Reads recorded operations from standard input and prints Confucius's
  * decisions on them: see trace_confucius.h.
- * crates/qdisc/tests/it/kernel_c/confucius.rs compares it with the discipline
+ * crates/core/qdisc/tests/it/kernel_c/confucius.rs compares it with the discipline
  * in Rust.
  */
 #include "replay_user.h"

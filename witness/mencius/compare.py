@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """compare.py FOLDER: runs mencius.py over all traces there, and says where it decides differently.
 
-FOLDER has NAME.trace and NAME.expected, as the test `mencius::write_traces_down` of crates/qdisc
+FOLDER has NAME.trace and NAME.expected, as the test `mencius::write_traces_down` of crates/core/qdisc
 writes them. Exits with 1 if any decision differs.
 """
 import subprocess
