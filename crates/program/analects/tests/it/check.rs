@@ -1,4 +1,4 @@
-//! `analects check` without calls: what it refuses, before it makes one. `make test-check` has the calls.
+//! `analects check` without calls: what it refuses, before it makes one. `make test OF=check` has the calls.
 
 use crate::common::{Folder, text};
 
