@@ -273,7 +273,7 @@ mod tests {
     #[test]
     fn what_is_described_is_a_check() {
         let text = described();
-        let scenario = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/my-link.toml");
+        let scenario = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../scenarios/my-link.toml");
         let text = text.replace("scenarios/my-link.toml", scenario);
         let check = Check::read("check.toml", &text, own::simulator()).unwrap();
         assert_eq!(check.conditions.len(), 3);
