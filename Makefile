@@ -96,8 +96,8 @@ sanitizers:
 
 # Speed, ours and ns-3's where libns3-dev is installed; OF="kernel live" for other speeds.
 # Writes target/bench.json. SHORT=1 only checks that everything can be measured. RELEASE=6.12 is another kernel of
-# OF=kernel, RECORD=1 writes the record of OF=first-minute anew; OF=live stands beside mahimahi's mm-link and rattan if MAHIMAHI names the folder of a build and
-# RATTAN the program.
+# OF=kernel, RECORD=1 writes the record of OF=first-minute anew; OF=live stands beside mahimahi's mm-link and rattan if
+# MAHIMAHI names the folder of a build and RATTAN the program.
 bench: setup
 ifdef OF
 	@$(call each,bench)
@@ -147,7 +147,7 @@ man:
 	for shell in bash zsh fish; do $$analects completions $$shell > target/completions/analects.$$shell || exit; done
 
 # The Debian packages of the modules, of tc's side and of the programs, into target/deb; ARCH=arm64 for that.
-# Those are in target/deb-arm64. # The modules' package is for all processors.
+# Those are in target/deb-arm64. The modules' package is for all processors.
 deb: setup
 	sh scripts/deb.sh --check $(ARCH)
 	sh scripts/deb-program.sh --check $(ARCH)
@@ -164,7 +164,7 @@ feed: setup
 	sh scripts/feed.sh
 	sh scripts/test-feed.sh
 
-# The wheel of the Python package, from what the demo has built; ANALECTS_PROFILE=release runs twice as fast.
+# The wheel of the Python package, from what the demo has built; `make python ANALECTS_PROFILE=release` runs twice as fast.
 python: ANALECTS_PROFILE = dev
 python: setup
 	sh python/build.sh

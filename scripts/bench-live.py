@@ -227,6 +227,9 @@ def figures(run):
 
 def main():
     if os.environ.get("BENCH_LIVE") != "inside":
+        if len(sys.argv) == 1:
+            built = subprocess.run(["sh", "scripts/built.sh", "analects"], check=True, capture_output=True, text=True)
+            sys.argv.append(os.path.abspath(built.stdout.strip()))
         # mm-link wants forwarding, which this host may not have: a network namespace has its own.
         os.environ["BENCH_LIVE"] = "inside"
         os.execvp("unshare", ["unshare", "-n", sys.executable, *sys.argv])
@@ -234,8 +237,7 @@ def main():
     with open("/proc/sys/net/ipv4/ip_forward", "w") as forward:
         forward.write("1")
     threading.Thread(target=serve, daemon=True).start()
-    built = os.path.join(os.environ.get("CARGO_TARGET_DIR", "target"), "release/analects")
-    program = sys.argv[1] if len(sys.argv) > 1 else built
+    program = sys.argv[1]
     # The others first: a build that cannot be used is known at once.
     others = {}
     for name, run, variable in [("mm_link", mm_link, "MAHIMAHI"), ("rattan", rattan, "RATTAN")]:

@@ -28,7 +28,7 @@ TRIALS = 3
 
 
 def pairs(mbit):
-    """Pairs of requests a second on a line of so many Mbit/s: PART, PAIR, PAIRS_LEAST and PAIRS of crates/line/src/direction.rs."""
+    """Pairs of requests a second on a line of so many Mbit/s: PART, PAIR, PAIRS_LEAST and PAIRS of crates/host/line/src/direction.rs."""
     return round(min(max(0.02 * mbit * 1e6 / 8 / 6e3, 3), 20))
 
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # In a guest: sch_mencius loads, carries traffic at the root, under htb and tbf and on an IFB, accounts
 # for every packet, also where CoDel drops what a parent has counted, keeps its packets through a
-# change, shows hosts and flows, and who uses most of the privilege, tells by its tracepoints what it does, sees hosts as they are before
-# NAT, loses no packet's memory when its device goes down, and unloads.
+# change, shows hosts and flows, and who uses most of the privilege, tells by its tracepoints what it does,
+# sees hosts as they are before NAT, loses no packet's memory when its device goes down, and unloads.
 #   sh mencius-in-guest.sh SCH_MENCIUS.ko SEND
 # SEND is kernel/tc/tests/send.c, built; q_mencius.so is in tc's library folder.
 set -eu

@@ -6,6 +6,7 @@ with the stages that have not passed yet, as long as what is committed stays the
 
 import argparse
 import pathlib
+import signal
 import sys
 
 import passes
@@ -14,6 +15,8 @@ import stages
 
 
 def main():
+    # What runs beside has process groups of its own, and is ended on the way out.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     parser = argparse.ArgumentParser(prog="python3 scripts/check", description=__doc__)
     parser.add_argument("what", nargs="+", help="a tier (commit or gate), or the names of stages")
     parser.add_argument("--all", action="store_true", help="run again what has passed on this very tree")

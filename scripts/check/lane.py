@@ -76,11 +76,14 @@ class Lane:
 
     def wait(self):
         """Until all stages are done; says once a minute what they do."""
-        while concurrent.futures.wait(self.futures, timeout=60).not_done:
-            for stage in list(self.running):
+        due = set(self.futures)
+        # After a failure what still runs is ended.
+        while due and not self.ended:
+            done, due = concurrent.futures.wait(due, timeout=60, return_when=concurrent.futures.FIRST_COMPLETED)
+            for future in done:
+                future.result()
+            for stage in [] if done else list(self.running):
                 say(f"waiting for {stage.name}: {self.last(stage)}")
-        for future in self.futures:
-            future.result()
 
     def log(self, stage):
         return self.root / LOGS / f"{stage.name}.log"

@@ -5,7 +5,7 @@ use crate::waits::Lengths;
 use serde::Serialize;
 
 /// The parts of a full queue's length at which counts of losses are parted. `probe` has the second, too
-/// (docs/decisions/0070-the-probe.md): what is lost below it was not lost by a full buffer.
+/// (docs/decisions/0070-probe.md): what is lost below it was not lost by a full buffer.
 const PARTS: [f64; 3] = [0.3, 0.6, 0.8];
 /// Losses below which nothing follows from where they are.
 const FEW: u64 = 5;

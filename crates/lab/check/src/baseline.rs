@@ -35,6 +35,18 @@ impl Baseline {
         }
     }
 
+    /// Refuses those of another check.
+    ///
+    /// # Errors
+    /// If it is not of a check of that name.
+    pub fn is_of(self, check: &str) -> Result<Baseline, Refusal> {
+        if self.check == check {
+            return Ok(self);
+        }
+        let message = format!("it is of the check {:?}, expected {check:?}", self.check);
+        Err(Refusal::new(message).with_help("name that of this check, or write one by --save"))
+    }
+
     /// None yet, of a check of that name.
     pub fn new(check: &str) -> Baseline {
         Baseline {

@@ -64,12 +64,22 @@ fn cases(judged: &Judged) -> Vec<Case> {
     let mut cases: Vec<_> = limits
         .map(|tried| (tried.limit.clone(), ended(judged, tried)))
         .collect();
-    if let Some(message) = judged.failure() {
+    // Of a condition that passes in spite of a call that failed nothing is wrong.
+    if let Some(message) = judged
+        .failure()
+        .filter(|_| judged.verdict == Verdict::Failed)
+    {
         let element = "failure";
         cases.push((
             "calls come about".to_owned(),
             Some(Ended { element, message }),
         ));
+    }
+    if let Some(why) = &judged.undecided
+        && cases.iter().all(|(_, ended)| ended.is_none())
+    {
+        let (element, message) = ("error", format!("not decided: {why}"));
+        cases.push(("is decided".to_owned(), Some(Ended { element, message })));
     }
     cases
 }

@@ -104,17 +104,22 @@ pub struct Outcome {
 const LATE: usize = 3;
 
 /// The decision on each limit of a condition, and on whether calls come about and run to their end, which is one more.
-fn decisions(condition: &Condition, runs: &[Run], limits: usize) -> (Vec<Decision>, Decision) {
+fn decisions(condition: &Condition, runs: &[Run], tests: usize) -> (Vec<Decision>, Decision) {
     let counted = || runs.iter().filter(|run| run.late.is_none());
     let of_limit = |(number, limit): (usize, &crate::Limit)| {
         let values = counted().filter_map(|run| run.values.get(number));
-        decision(values.map(|value| limit.is_kept(*value)), limits)
+        decision(values.map(|value| limit.is_kept(*value)), tests)
     };
     let all = condition.limits.iter().enumerate().map(of_limit).collect();
     (
         all,
-        decision(counted().map(|run| run.failed.is_none()), limits),
+        decision(counted().map(|run| run.failed.is_none()), tests),
     )
+}
+
+/// What is decided in all.
+fn tests(check: &Check) -> usize {
+    check.limits() + check.conditions.len()
 }
 
 impl Run {
@@ -135,11 +140,11 @@ pub fn needs_runs(
     if late >= LATE && late == runs.len() {
         return false;
     }
-    let (decisions, whole) = decisions(condition, runs, check.limits());
+    let (decisions, whole) = decisions(condition, runs, tests(check));
     if whole == Decision::Missed || decisions.contains(&Decision::Missed) {
         return false;
     }
-    let is_open = decisions.contains(&Decision::Open);
+    let is_open = whole == Decision::Open || decisions.contains(&Decision::Open);
     let compared = baseline.is_none_or(|baseline| {
         let mut tried = compare(check, condition, runs, baseline)
             .into_iter()
@@ -215,7 +220,7 @@ fn judged(
     runs: &[Run],
     baseline: Option<&Baseline>,
 ) -> Judged {
-    let (decisions, whole) = decisions(condition, runs, check.limits());
+    let (decisions, whole) = decisions(condition, runs, tests(check));
     let compared = baseline.map_or(vec![None; decisions.len()], |baseline| {
         compare(check, condition, runs, baseline)
     });

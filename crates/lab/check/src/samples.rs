@@ -136,8 +136,8 @@ impl Samples {
     }
 
     fn grown(&self, key: &str, from: f64) -> Option<f64> {
-        self.series(key).next()?;
-        Some(self.growth(key, from).into_iter().map(|(.., by)| by).sum())
+        let growth = self.growth(key, from);
+        (!growth.is_empty()).then(|| growth.into_iter().map(|(.., by)| by).sum())
     }
 
     /// From the line's last step until as many frames come twice as did before the first one; until the end, if they

@@ -10,6 +10,9 @@ use serde::Serialize;
 /// The chance that one of a file's limits is said to be worse without being so.
 const LEVEL: f64 = 0.05;
 
+/// Values of a limit that are compared, the last ones: what the distribution takes grows with the third power.
+const MOST: usize = 100;
+
 /// What a comparison found.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Worse {
@@ -34,6 +37,7 @@ pub fn worse(
     tolerance: f64,
     limits: usize,
 ) -> Option<Worse> {
+    let [before, now] = [before, now].map(|values| &values[values.len().saturating_sub(MOST)..]);
     if before.is_empty() || now.is_empty() {
         return None;
     }
@@ -65,25 +69,24 @@ pub fn worse(
 /// The chance of each number of pairs in which the one of `many` others is greater, if both are drawn alike.
 fn chances(few: usize, many: usize) -> Vec<f64> {
     let most = few * many;
-    // By the last value in order: if it is one of the `few`, all of the others are below it.
-    let mut counts = vec![vec![vec![0.0; most + 1]; many + 1]; few + 1];
-    for a in 0..=few {
-        for b in 0..=many {
-            for pairs in 0..=a * b {
-                counts[a][b][pairs] = if a == 0 || b == 0 {
-                    1.0
-                } else {
-                    let above = if pairs >= b {
-                        counts[a - 1][b][pairs - b]
-                    } else {
-                        0.0
-                    };
-                    above + counts[a][b - 1][pairs]
-                };
-            }
+    // By the last value in order: if it is one of the `few`, all of the others are below it. With none of them there
+    // are no pairs, in one way.
+    let mut none = vec![0.0; most + 1];
+    none[0] = 1.0;
+    let mut fewer = vec![none.clone(); many + 1];
+    for a in 1..=few {
+        let mut counts = vec![none.clone()];
+        for b in 1..=many {
+            let count = |pairs: usize| {
+                let above = pairs.checked_sub(b).map_or(0.0, |rest| fewer[b][rest]);
+                above + counts[b - 1][pairs]
+            };
+            let row = (0..=most).map(|pairs| if pairs <= a * b { count(pairs) } else { 0.0 });
+            counts.push(row.collect());
         }
+        fewer = counts;
     }
-    let counts = counts.swap_remove(few).swap_remove(many);
+    let counts = fewer.swap_remove(many);
     let all: f64 = counts.iter().sum();
     counts.into_iter().map(|count| count / all).collect()
 }

@@ -203,7 +203,7 @@ pub fn describe(name: &str, style: Style) -> Result<(), Refused> {
         "scenario" if style == Style::Text => return print(SCENARIO),
         "scenario" => return print(&format!("```toml\n{SCENARIO}```\n")),
         #[cfg(feature = "host")]
-        "check" => return print(&crate::check::described()),
+        "check" => return print(&crate::host::check::described()),
         "disciplines" => ("Disciplines", disciplines()),
         "controls" => ("Congestion controls", controls()),
         "autorate" => ("Rates that find themselves", autorates()),

@@ -58,7 +58,9 @@ pub fn run(args: &CheckArgs) -> u8 {
 
 fn checked(args: &CheckArgs) -> Result<Verdict> {
     let check = read(args)?;
-    let baseline = args.baseline.as_deref().map(baseline).transpose()?;
+    let baseline = args.baseline.as_deref();
+    let baseline = baseline.map(|file| self::baseline(file, &check.name));
+    let baseline = baseline.transpose()?;
     prepare(args)?;
     enough_time(args, &check)?;
     let place = Place::new(args.keep.as_deref(), "analects-check-")?;
@@ -121,7 +123,7 @@ fn read(args: &CheckArgs) -> Result<Check> {
     Ok(check)
 }
 
-fn baseline(file: &Path) -> Result<Baseline> {
+fn baseline(file: &Path, check: &str) -> Result<Baseline> {
     let text = files::read(file, files::MAX_SCENARIO);
     let text = text.map_err(|reason| {
         Refused::new(
@@ -130,6 +132,7 @@ fn baseline(file: &Path) -> Result<Baseline> {
         )
     })?;
     Baseline::read(&text)
+        .and_then(|baseline| baseline.is_of(check))
         .map_err(|refusal| Refused::because(refusal.within(&file.display().to_string()), ""))
 }
 
@@ -273,7 +276,10 @@ mod tests {
     #[test]
     fn what_is_described_is_a_check() {
         let text = described();
-        let scenario = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../scenarios/my-link.toml");
+        let scenario = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../../scenarios/my-link.toml"
+        );
         let text = text.replace("scenarios/my-link.toml", scenario);
         let check = Check::read("check.toml", &text, own::simulator()).unwrap();
         assert_eq!(check.conditions.len(), 3);

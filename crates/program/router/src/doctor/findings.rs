@@ -346,11 +346,8 @@ fn addresses(host: &Observed) -> Finding {
 fn flowtables(host: &Observed) -> Vec<Finding> {
     let found = host.flowtables.iter().map(|table| {
         let devices = table.devices.join(", ");
-        let (name, commands): (_, &[Examined]) = (&table.name, if table.offload {
-&[Gateway, Tc]
-} else {
-&[Gateway]
-});
+        let name = &table.name;
+        let commands: &[Examined] = if table.offload { &[Gateway, Tc] } else { &[Gateway] };
         let found = format!("the flowtable {name} takes packets of {devices} past rules and queues");
         let remedy = format!("switch it off: nft delete flowtable {name}; on OpenWrt, flow_offloading in the firewall's settings");
         finding("flowtables", State::Note, found, remedy, commands)

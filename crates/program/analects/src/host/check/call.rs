@@ -14,6 +14,7 @@ use std::thread::spawn;
 
 /// What timeout(1) ends with when time is over, and the two with which a command was not run.
 const OVER: i32 = 124;
+const KILLED: i32 = 137;
 const NOT_RUN: [i32; 2] = [126, 127];
 /// `link`, if it fails itself.
 const LINK: i32 = 125;
@@ -79,7 +80,11 @@ pub fn made(
     let file = folder.join(TOLD);
     std::fs::write(&file, text).map_err(|error| unwritable(&file, &error))?;
     Ok(Left {
-        ended: ended(status, seconds, &summary["far_ended"]),
+        ended: ended(
+            (status, seconds),
+            &summary["far_ended"],
+            condition.duration.as_secs_f64(),
+        ),
         doubt: summary["doubt"]
             .as_str()
             .map(str::to_owned)
@@ -131,12 +136,13 @@ fn link(check: &Check, condition: &Condition, folder: &Path, number: usize) -> R
 /// begins; and when it ended.
 fn lines(out: Option<ChildStdout>) -> (Vec<Line>, f64) {
     let (mut began, mut lines) = (None, Vec::new());
-    let out = out.into_iter().flat_map(|out| {
-        BufReader::new(out.take(MOST))
-            .split(b'\n')
-            .map_while(core::result::Result::ok)
-    });
-    for line in out {
+    let mut out = out.map(|out| BufReader::new(out.take(MOST)));
+    let mut line = Vec::new();
+    // What has no end was cut when the call was over.
+    while let Some(out) = &mut out
+        && out.read_until(b'\n', &mut line).is_ok()
+        && line.pop() == Some(b'\n')
+    {
         let now = seconds();
         match began {
             None => began = Some(now),
@@ -145,6 +151,7 @@ fn lines(out: Option<ChildStdout>) -> (Vec<Line>, f64) {
                 text: String::from_utf8_lossy(&line).into_owned(),
             }),
         }
+        line.clear();
     }
     let lasted = began.map_or(0.0, |began| seconds() - began);
     (lines, lasted)
@@ -166,15 +173,19 @@ fn last(text: &[u8]) -> String {
     lines[lines.len().saturating_sub(LAST)..].join(" / ")
 }
 
-/// How an application ended that did so badly: its near end, or its far end before that; none if it did not.
-fn ended(status: i32, seconds: f64, far: &Value) -> Option<String> {
-    if status != 0 && status != OVER {
+/// How an application ended that did so badly before its time was over: its near end, or its far end before that; none
+/// if it did not.
+fn ended((status, seconds): (i32, f64), far: &Value, duration: f64) -> Option<String> {
+    // timeout(1) kills what does not end when it is told to.
+    let is_over = status == OVER || (status == KILLED && seconds >= duration);
+    if status != 0 && !is_over {
         return Some(format!(
             "it ended with status {status} after {seconds:.1} s"
         ));
     }
     let (status, seconds) = (far["status"].as_i64()?, far["seconds"].as_f64()?);
-    (status != 0).then(|| format!("its far end ended with status {status} after {seconds:.1} s"))
+    (status != 0 && seconds < duration)
+        .then(|| format!("its far end ended with status {status} after {seconds:.1} s"))
 }
 
 fn failed(message: &str) -> Refused {

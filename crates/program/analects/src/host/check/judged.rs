@@ -7,6 +7,9 @@ use ::check::{Check, Condition, Example, Limit, Media, Packet, Run, Samples, pac
 use command::Refused;
 use std::collections::BTreeMap;
 
+/// An application that tells nothing for the last so many s of a call does not go on.
+const SILENT: f64 = 3.0;
+
 /// What a call over the link of the condition of that number says; one that missed a limit is an example.
 ///
 /// # Errors
@@ -23,6 +26,15 @@ pub fn of(check: &Check, number: usize, left: Left, known: bool) -> Result<(Run,
         return Ok((run, None));
     }
     let samples = Samples::read(&left.lines).map_err(|refusal| Refused::because(refusal, ""))?;
+    let silent = condition.duration.as_secs_f64() - samples.end();
+    if !samples.0.is_empty() && silent > SILENT {
+        let end = samples.end();
+        run.failed = Some(format!(
+            "it told nothing after {end:.1} s: {}",
+            left.complaints
+        ));
+        return Ok((run, None));
+    }
     let packets = log(&left)?;
     match values(condition, &samples) {
         Ok(values) => run.values = values,

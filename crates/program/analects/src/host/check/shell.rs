@@ -15,7 +15,7 @@ if [ -n "$2" ]; then timeout -k 5 "$0" sh -c "$2" >&2 & fi
 trap 'kill "$call" "$!"' TERM INT HUP
 wait "$call"
 status=$?
-[ "$!" = "$call" ] || kill "$!"
+[ "$!" = "$call" ] || kill "$!" 2>/dev/null
 exit $status"#;
 
 /// Both ends of a call.
