@@ -63,6 +63,7 @@ cd "$work"
 # head OPTIONS...: the beginning of a file, for the call with these options of its far end.
 head() {
     cat <<T
+name = "call"
 duration = "8s"
 warmup = "2s"
 limits = ["freezes <= 1", "frozen <= 1s", "fps_p5 >= 20", "rtt_p95 <= 250ms"]
@@ -93,7 +94,7 @@ good='rate = "5mbit", up = { rate = "2mbit" }'
 # What is wrong with a file is told before anything runs.
 sed 's/fps_p5 >= 20/fps_p5 > 20/' good.toml >wrong.toml
 check 2 wrong.toml
-grep -q 'wrong.toml:3:.*neither <= nor >=' err || fail "no word on a wrong limit"
+grep -q 'wrong.toml:4:.*neither <= nor >=' err || fail "no word on a wrong limit"
 check 2 /no/such.toml
 check 2 good.toml --time 30s
 grep -q 'pass after 5 calls' err || fail "a time in which nothing can pass is taken"
@@ -124,7 +125,8 @@ check 1 bad.toml --json out.json --junit out.xml --report out.html
 python3 - <<'P' || fail "causes"
 import json, xml.etree.ElementTree as tree
 causes = {
-    "loss": ("loss", "down"),
+    # Its link loses both ways.
+    "loss": ("loss", None),
     "download": ("queue_of_others", "down"),
     "upload": ("queue_of_others", "up"),
     "outage": ("outage", "down"),
@@ -139,7 +141,7 @@ for condition in outcome["conditions"]:
     assert missed, (name, condition)
     wanted = causes.pop(name)
     first = missed[0]["because"]["cause"]
-    assert (first["kind"], first["way"]) == wanted, (name, missed[0]["limit"], first)
+    assert first["kind"] == wanted[0] and wanted[1] in (None, first["way"]), (name, missed[0]["limit"], first)
     for limit in missed:
         cause = limit["because"]["cause"]
         print(f"    {name}, {limit['limit']}: {cause['words']}")
@@ -175,6 +177,9 @@ grep -q 'fps_p5 got worse' out || fail "no word on a regression"
 [ ! -e never.json ] || fail "a baseline of a check that failed is kept"
 check 0 good.toml --baseline base.json
 check 2 good.toml --baseline out.xml
+sed 's/name = "call"/name = "another"/' good.toml >wrong.toml
+check 2 wrong.toml --baseline base.json
+grep -q 'of the check "call", expected "another"' err || fail "no word on a baseline of another check"
 passed "a regression is told from a baseline, and what did not change is none"
 
 # The link and the application share one processor with others, without the real-time class.

@@ -27,7 +27,7 @@ end() { tc qdisc del dev d0 root; }
 hosts() {
     tc -s class show dev d0 | awk '/^class/ { class = $3 }
         $1 == "backlog" { sub("p$", "", $3); waits = $3 }
-        $1 == "host" { print class, $3, waits }'
+        $1 == "host" { for (at = 2; at < NF; at++) if ($at == "flows") print class, $(at + 1), waits }'
 }
 # flows KIND: of one host that sends so, through eight ports.
 flows() {
