@@ -102,7 +102,7 @@ pub fn made_of(root: &Path, name: &str) -> io::Result<BTreeSet<PathBuf>> {
 }
 
 /// The keys of a table of a manifest, each on a line of its own, and the rest of their lines.
-fn table(manifest: &Path, name: &str) -> io::Result<Vec<(String, String)>> {
+pub fn table(manifest: &Path, name: &str) -> io::Result<Vec<(String, String)>> {
     let text = fs::read_to_string(manifest)?;
     let lines = text.lines().skip_while(|line| *line != format!("[{name}]"));
     let lines = lines.skip(1).take_while(|line| !line.starts_with('['));

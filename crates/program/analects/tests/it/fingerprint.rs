@@ -3,7 +3,7 @@
 
 #[allow(dead_code, reason = "its main is for cargo")]
 #[path = "../../build.rs"]
-mod build;
+pub mod build;
 
 use crate::common::Folder;
 use build::{fingerprint, made_of};

@@ -1,6 +1,7 @@
 //! The structure of the project: crates depend downwards, modules and the kernel's headers in no
 //! circle, and each crate documents what it is and what it is not for.
 
+use crate::fingerprint::build::table;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -65,10 +66,10 @@ fn crates_depend_downwards() {
     };
     let crates = crates();
     for (name, folder) in &crates {
-        let manifest = read(&folder.join("Cargo.toml"));
-        let (_, needs) = manifest.split_once("[dependencies]\n").unwrap_or_default();
-        let needs = needs.lines().take_while(|line| !line.starts_with('['));
-        let needs = needs.filter_map(|line| line.split(['.', ' ', '=']).next());
+        let needs = table(&folder.join("Cargo.toml"), "dependencies").unwrap();
+        let needs = needs
+            .iter()
+            .map(|(key, _)| key.trim_end_matches(".workspace"));
         for other in needs.filter(|need| crates.contains_key(*need)) {
             assert!(floor(other) < floor(name), "{name} is not above {other}");
         }

@@ -1,9 +1,11 @@
 //! What each computer behind a `mencius` has had, as a table.
 
 use comfy_table::Cell;
+use command::Refused;
 use command::cells::{empty, right};
-use netcfg::{Classes, Computer, Queue};
+use netcfg::{Classes, Computer, Device, Queue};
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 /// More computers are counted, not shown.
 const MOST: usize = 15;
@@ -14,11 +16,32 @@ struct Had {
     seconds: f64,
 }
 
+/// The classes of devices, each of which is asked once, however many queues it has.
+#[derive(Default)]
+pub struct Asked(BTreeMap<Device, Classes>);
+
+impl Asked {
+    /// Those of a device.
+    ///
+    /// # Errors
+    /// If the kernel does not list them.
+    pub fn of(&mut self, device: &Device) -> Result<&Classes, Refused> {
+        if !self.0.contains_key(device) {
+            self.0.insert(device.clone(), netcfg::classes(device)?);
+        }
+        Ok(&self.0[device])
+    }
+}
+
+/// The number of a queue, as its classes have it; none if its handle is none.
+pub fn number(queue: &Queue) -> Option<u16> {
+    u16::from_str_radix(queue.handle.trim_end_matches(':'), 16).ok()
+}
+
 /// The computers among the classes of its device that are of this queue.
 pub fn of_queue(queue: &Queue, classes: &Classes) -> Vec<Computer> {
-    let handle = u16::from_str_radix(queue.handle.trim_end_matches(':'), 16);
     let computers = classes.computers.iter();
-    let ours = computers.filter(|computer| Ok(computer.qdisc) == handle);
+    let ours = computers.filter(|computer| Some(computer.qdisc) == number(queue));
     ours.copied().collect()
 }
 

@@ -1,13 +1,12 @@
 //! `analects tc show --watch`: what each computer and each flow of a queue has had in the last second.
 
-use super::computers;
+use super::computers::{self, Asked};
 use comfy_table::Cell;
 use command::Refused;
 use command::cells::back;
 use command::cells::{empty, right};
 use command::print;
-use netcfg::{Classes, Device, Flow, Host, Queue, Status};
-use std::collections::BTreeMap;
+use netcfg::{Flow, Host, Queue, Status};
 use std::io::{IsTerminal, stdout};
 use std::time::{Duration, Instant};
 
@@ -35,18 +34,14 @@ impl Look {
         let differences = all.iter().flat_map(|status| &status.differences);
         let differences = differences.map(|text| scenario::printable(text, 200));
         let differences = differences.collect();
-        let mut of_device: BTreeMap<Device, Classes> = BTreeMap::new();
+        let mut asked = Asked::default();
         let mut queues = Vec::new();
         for mut queue in all.into_iter().flat_map(|status| status.queues) {
-            if !of_device.contains_key(&queue.device) {
-                of_device.insert(queue.device.clone(), netcfg::classes(&queue.device)?);
-            }
-            let handle = u16::from_str_radix(queue.handle.trim_end_matches(':'), 16);
-            let classes = &of_device[&queue.device];
+            let classes = asked.of(&queue.device)?;
             queue.computers = Some(computers::of_queue(&queue, classes));
             let flows = classes.flows.iter();
             let flows = flows
-                .filter(|flow| Ok(flow.qdisc) == handle)
+                .filter(|flow| Some(flow.qdisc) == computers::number(&queue))
                 .copied()
                 .collect();
             queues.push((queue, flows));

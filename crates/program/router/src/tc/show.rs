@@ -1,6 +1,7 @@
 //! `analects tc show`: set-ups, how they stand and what they counted.
 
-use super::{Result, computers, counters, devices, flows};
+use super::computers::{self, Asked};
+use super::{Result, counters, devices, flows};
 use crate::cli::{ShowFormat, TcShow};
 use crate::on_host::host;
 use command::{Refused, print};
@@ -28,10 +29,11 @@ pub fn show(args: &TcShow) -> Result<()> {
 
 /// Adds what each computer has had to the queues that count that.
 fn add_computers(all: &mut [Status]) -> Result<()> {
+    let mut asked = Asked::default();
     let queues = all.iter_mut().flat_map(|status| &mut status.queues);
     for queue in queues.filter(|queue| queue.kind == "mencius") {
-        let classes = netcfg::classes(&queue.device)?;
-        queue.computers = Some(computers::of_queue(queue, &classes));
+        let classes = asked.of(&queue.device)?;
+        queue.computers = Some(computers::of_queue(queue, classes));
     }
     Ok(())
 }
