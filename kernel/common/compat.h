@@ -43,29 +43,14 @@ static inline int tcf_classify_qdisc(struct sk_buff *skb,
 }
 #endif
 
-/* A packet found no room. */
-static inline int compat_drop_overlimit(struct sk_buff *skb,
-					struct Qdisc *sch,
-					struct sk_buff **to_free)
-{
-#ifdef COMPAT_HAS_DROP_REASON
-	return qdisc_drop_reason(skb, sch, to_free, QDISC_DROP_OVERLIMIT);
-#else
-	return qdisc_drop(skb, sch, to_free);
+/* Without reasons, a packet is dropped for none. */
+#ifndef COMPAT_HAS_DROP_REASON
+#define qdisc_drop_reason(skb, sch, to_free, reason) \
+	qdisc_drop(skb, sch, to_free)
+#define qdisc_dequeue_drop(sch, skb, reason)	kfree_skb(skb)
+#undef TCQ_F_DEQUEUE_DROPS
+#define TCQ_F_DEQUEUE_DROPS	0
 #endif
-}
-
-/* A packet is dropped although there was room. */
-static inline int compat_drop_congested(struct sk_buff *skb,
-					struct Qdisc *sch,
-					struct sk_buff **to_free)
-{
-#ifdef COMPAT_HAS_DROP_REASON
-	return qdisc_drop_reason(skb, sch, to_free, QDISC_DROP_CONGESTED);
-#else
-	return qdisc_drop(skb, sch, to_free);
-#endif
-}
 
 /* __qdisc_calculate_pkt_len(), which is not exported. */
 static inline int

@@ -5,6 +5,8 @@
 #ifndef __FLOW_LIST_H
 #define __FLOW_LIST_H
 
+#include "flow_words.h"
+
 #define FL_NIL		0xffffffffU		/* no slot, no flow */
 
 /* Time from @then to @now. */

@@ -5,8 +5,11 @@
 #ifndef __FLOW_NAT_H
 #define __FLOW_NAT_H
 
+#include <linux/if_ether.h>
 #include <linux/netfilter.h>
+#include <linux/rcupdate.h>
 #include <linux/skbuff.h>
+#include <linux/types.h>
 #include <net/flow_dissector.h>
 #if IS_ENABLED(CONFIG_NF_CONNTRACK)
 #include <net/netfilter/nf_conntrack.h>

@@ -4,16 +4,20 @@
  * flow of a packet, the parts of super-packets, notifications of parents, and
  * classes that can only be dumped.
  *
- * The including file has a struct flow_sched as the first member of the qdisc's
- * private data. All of it is under the qdisc's lock.
+ * A qdisc has a struct flow_sched as the first member of its private data. All
+ * of it is under the qdisc's lock.
  */
 #ifndef __FLOW_SCHED_H
 #define __FLOW_SCHED_H
 
+#include <linux/err.h>
 #include <linux/hash.h>
 #include <linux/mm.h>
+#include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
 #include <linux/skbuff.h>
+#include <linux/timekeeping.h>
+#include <linux/types.h>
 #include <net/gen_stats.h>
 #include <net/pkt_cls.h>
 #include <net/pkt_sched.h>

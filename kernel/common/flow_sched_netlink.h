@@ -6,7 +6,11 @@
 #ifndef __FLOW_SCHED_NETLINK_H
 #define __FLOW_SCHED_NETLINK_H
 
+#include <linux/limits.h>
 #include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/time64.h>
+#include <linux/types.h>
 #include <net/netlink.h>
 
 /* How a parameter is kept; times are us in attributes, and ns here. */
@@ -43,7 +47,7 @@ enum flow_sched_kind {
 #define FLOW_VALUE_TIME(value)		((value) * (u64)NSEC_PER_USEC)
 
 /* Of its own, since few ranges fit the policy's 16 bits. */
-#define FLOW_SCHED_RANGE(least, most) \
+#define FLOW_RANGE(least, most) \
 	(&(struct netlink_range_validation){ .min = least, .max = most })
 
 /**

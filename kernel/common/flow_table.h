@@ -10,9 +10,9 @@
 #ifndef __FLOW_TABLE_H
 #define __FLOW_TABLE_H
 
-#include "unroll.h"
-
 #include "flow_list.h"
+#include "flow_words.h"
+#include "unroll.h"
 
 #define FT_WAYS		8		/* entries that one hash may be */
 
@@ -197,6 +197,7 @@ static __always_inline u32 ft_admit(struct ft_table *table, u64 now, u32 hash,
 	return at;
 }
 
+#ifndef MENCIUS_RFC
 /* A hash whose place, or whose guests' place, is @at. */
 static inline u32 ft_hash_of(const struct ft_table *table, u32 at)
 {
@@ -206,6 +207,7 @@ static inline u32 ft_hash_of(const struct ft_table *table, u32 at)
 		return (at - guests) * (U32_MAX / table->set_count);
 	return table->sets[at / FT_WAYS].hash[at % FT_WAYS];
 }
+#endif
 
 /* Whether place @at is in use. */
 static inline bool ft_is_known(const struct ft_table *table, u32 at)

@@ -71,7 +71,7 @@ static const struct flow_sched_param confucius_kept[TCA_CONFUCIUS_MAX + 1] = {
 static const struct nla_policy confucius_policy[TCA_CONFUCIUS_MAX + 1] = {
 #define AROUND(attribute, word, member, kind, least, most, preset) \
 	[TCA_CONFUCIUS_##attribute] = NLA_POLICY_FULL_RANGE(FLOW_TYPE_##kind, \
-				FLOW_SCHED_RANGE(least, most)),
+				FLOW_RANGE(least, most)),
 #include "confucius_params.h"
 #undef AROUND
 	[TCA_CONFUCIUS_TARGETS]	= NLA_POLICY_RANGE(NLA_BINARY, sizeof(u16),

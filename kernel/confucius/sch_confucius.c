@@ -79,7 +79,8 @@ static void confucius_dropped(struct confucius *c, void *packet, u32 len,
 	if (reason != CONFUCIUS_TAIL)
 		flow_sched_gone(&q->fs, skb, len);
 	if (q->fs.to_free) {
-		compat_drop_overlimit(skb, q->fs.sch, q->fs.to_free);
+		qdisc_drop_reason(skb, q->fs.sch, q->fs.to_free,
+				  QDISC_DROP_OVERLIMIT);
 	} else {
 		qdisc_qstats_drop(q->fs.sch);
 		rtnl_kfree_skbs(skb, skb);

@@ -64,7 +64,7 @@ static const struct flow_sched_param floq_kept[TCA_FLOQ_MAX + 1] = {
 static const struct nla_policy floq_policy[TCA_FLOQ_MAX + 1] = {
 #define AROUND(attribute, word, member, kind, least, most, preset) \
 	[TCA_FLOQ_##attribute] = NLA_POLICY_FULL_RANGE(FLOW_TYPE_##kind, \
-				FLOW_SCHED_RANGE(least, most)),
+				FLOW_RANGE(least, most)),
 #include "floq_params.h"
 #undef AROUND
 };

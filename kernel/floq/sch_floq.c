@@ -76,10 +76,12 @@ static void floq_dropped(struct floq *f, void *packet, u32 len, u8 kind,
 	trace_floq_drop(q->fs.sch, skb, kind, len, reason);
 	switch (reason) {
 	case FLOQ_TAIL:
-		compat_drop_overlimit(skb, q->fs.sch, q->fs.to_free);
+		qdisc_drop_reason(skb, q->fs.sch, q->fs.to_free,
+				  QDISC_DROP_OVERLIMIT);
 		break;
 	case FLOQ_CONGESTION:
-		compat_drop_congested(skb, q->fs.sch, q->fs.to_free);
+		qdisc_drop_reason(skb, q->fs.sch, q->fs.to_free,
+				  QDISC_DROP_CONGESTED);
 		break;
 	default:
 		q->drop_change++;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Mencius: hosts share the link, flows share their host's part, and a flow that
- * has kept its queue short does not have to wait because others came.
+ * The discipline without a kernel around it: it calls nothing but its hooks,
+ * and makes the same decisions, to the packet, as the one in Rust. Time is in
+ * ns and only goes forward.
  *
  * Hosts take turns, and within a host its flows do, those that come back first,
  * and then new ones (RFC 8290); a flow whose packets wait for too long is
@@ -9,90 +10,29 @@
  * second is settled. Within their host's share settled flows may always
  * have half, and when others come they give way as slowly as their congestion
  * control can follow. End hosts need no changes.
- *
- * This is the discipline without a kernel around it: it calls nothing, and
- * makes the same decisions, to the packet, as the one in Rust. Time is in ns
- * and only goes forward. The including file supplies the kernel's integer
- * types, U32_MAX, U64_MAX, ARRAY_SIZE, min, min_t, max, max_t, clamp_t, likely,
- * unlikely, noinline, __always_inline, div_u64, div64_u64, mul_u64_u32_shr,
- * fls, __ffs, __ffs64, ror64, memset, memcpy and the seven hooks
- * below; allocates; and calls one function at a time.
  */
 #ifndef __MENCIUS_H
 #define __MENCIUS_H
 
 #include "../common/flow_list.h"
-#include "mencius_types.h"
-
-/*
- * The including file's: a packet of @flow is dropped, and from now on the
- * hook's.
- */
-static void mencius_dropped(struct mencius *m, void *packet, u32 len, u32 flow,
-			    enum mencius_reason reason);
-
-/*
- * The including file's: marks a packet as having met congestion; false if its
- * sender would not understand.
- */
-static bool mencius_mark(struct mencius *m, void *packet);
-
-/*
- * The including file's: whether the sender of a packet expects marks as those
- * of L4S: its ECN field is ECT(1).
- */
-static bool mencius_is_l4s(const void *packet);
-
-/*
- * The including file's: a hash of the address of a packet's sender if @source,
- * else of its receiver, its high bits as good as its low ones. Clears @final if
- * it may become another one; then it is asked again at later packets of the
- * flow.
- */
-static u32 mencius_host(struct mencius *m, void *packet, bool source,
-			bool *final);
-
-/*
- * The including file's: the host in the place @host begins. It is the one that
- * was asked for last, if hosts are told apart.
- */
-static void mencius_host_begun(struct mencius *m, u32 host);
-
-/* The including file's: @flow, whose host is known, begins with @packet. */
-static void mencius_begun(struct mencius *m, void *packet, u32 flow);
-
-/*
- * The including file's: bytes that a packet of @len takes on the link behind,
- * which is mn_framed() of each packet that it is there. Called only if there is
- * a bandwidth.
- */
-static u32 mencius_wire(const struct mencius *m, const void *packet, u32 len);
-
-/* A packet is sent or dropped that counts. Returns its bytes on the link. */
-static noinline u32 mn_charge_link(struct mencius *m, const void *packet,
-				   u32 len, bool dropped)
-{
-	u32 wire = mencius_wire(m, packet, len);
-
-	mn_shaper_charge(&m->shaper, wire, dropped);
-	return wire;
-}
-
-#include "mencius_turns.h"
-#include "mencius_hold.h"
-#include "mencius_allowance.h"
-#include "mencius_settling.h"
-#include "mencius_sparse.h"
-#include "mencius_translation.h"
-#include "mencius_pace.h"
-#include "mencius_by_size.h"
-#include "mencius_store.h"
-#include "mencius_figures.h"
+#include "../common/flow_table.h"
 #include "mencius_aqm.h"
+#include "mencius_by_size.h"
 #include "mencius_classify.h"
+#include "mencius_figures.h"
+#include "mencius_hold.h"
+#include "mencius_hooks.h"
+#include "mencius_pace.h"
 #include "mencius_room.h"
 #include "mencius_serve.h"
+#include "mencius_settling.h"
+#include "mencius_sparse.h"
+#include "mencius_store.h"
+#include "mencius_turns.h"
+#include "mencius_types.h"
 
+/* So many packets are dropped at once after a change. */
+#define MN_SHRINK	64
 /* So many full packets are a short queue on a slow link. */
 #define MN_SHORT	8
 /* Packets that may wait in any flow before its sender is signalled. */
@@ -238,7 +178,8 @@ static __always_inline void *mencius_dequeue(struct mencius *m, u64 now,
  * @now:	ns
  * @params:	the parameters, with the same number of flows
  *
- * There have to be slots for the new limit: see mencius_grow().
+ * There have to be slots for the new limit: see mencius_grow(). What has no
+ * room any more waits until mencius_shrink() drops it.
  */
 static void mencius_change(struct mencius *m, u64 now,
 			   const struct mencius_params *params)
@@ -247,8 +188,19 @@ static void mencius_change(struct mencius *m, u64 now,
 		mn_shaper_change(&m->shaper, now, params->bandwidth);
 	m->params = *params;
 	mn_tune(m);
-	while (!mn_fits(m, 0, 0))
+}
+
+/*
+ * Drops packets for which there is no room, MN_SHRINK at most. Returns whether
+ * there are more.
+ */
+static bool mencius_shrink(struct mencius *m, u64 now)
+{
+	u32 left;
+
+	for (left = MN_SHRINK; left && !mn_fits(m, 0, 0); left--)
 		mn_drop_largest(m, now, MENCIUS_CHANGE);
+	return !mn_fits(m, 0, 0);
 }
 
 /*

@@ -12,6 +12,9 @@
 #ifndef __MENCIUS_ALLOWANCE_H
 #define __MENCIUS_ALLOWANCE_H
 
+#include "../common/flow_list.h"
+#include "mencius_types.h"
+
 /* The largest allowance. */
 #define MN_ALLOWANCE	(2 * MN_SECOND)
 /* It grows by one in so many ns. */

@@ -14,6 +14,13 @@
 #ifndef __MENCIUS_AQM_H
 #define __MENCIUS_AQM_H
 
+#include "../common/flow_list.h"
+#include "mencius_figures.h"
+#include "mencius_hooks.h"
+#include "mencius_pace.h"
+#include "mencius_store.h"
+#include "mencius_types.h"
+
 #define MN_MOST		32	/* drops for a packet that leaves, and fades */
 /*
  * L4S packets are marked above this wait, or the time of two full packets

@@ -10,6 +10,9 @@
 #ifndef __MENCIUS_BY_SIZE_H
 #define __MENCIUS_BY_SIZE_H
 
+#include "../common/flow_list.h"
+#include "mencius_types.h"
+
 /* Up to 2 kB are one list. */
 #define MN_SMALLEST	11
 /* Bytes added to each packet's length when sizes are compared. */

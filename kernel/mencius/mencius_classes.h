@@ -5,8 +5,18 @@
 #ifndef __MENCIUS_CLASSES_H
 #define __MENCIUS_CLASSES_H
 
+#include <linux/compiler.h>
+#include <linux/in6.h>
+#include <linux/minmax.h>
+#include <linux/pkt_sched.h>
+#include <linux/timekeeping.h>
 #include <net/gen_stats.h>
+#include <net/sch_generic.h>
 
+#include "../common/flow_list.h"
+#include "../common/flow_sched.h"
+#include "../common/flow_table.h"
+#include "mencius.h"
 #include "mencius_netlink.h"
 #include "mencius_sched.h"
 
@@ -39,19 +49,20 @@ static bool mencius_is_flow(const struct mencius *m, u32 at)
 	return ft_is_known(&m->flow_table, at);
 }
 
-/* Whether the host or flow in @place has statistics. */
+/*
+ * Whether the host or flow in @place has statistics. Looks without the lock, as
+ * there are many places: the tables stay where they are, and one that comes or
+ * goes meanwhile is shown or not.
+ */
 static bool mencius_is_known(struct Qdisc *sch, u32 place)
 {
-	struct mencius_sched *q = qdisc_priv(sch);
+	const struct mencius_sched *q = qdisc_priv(sch);
 	u32 hosts = mencius_host_places(q);
-	bool known;
 
-	sch_tree_lock(sch);
-	known = place < hosts ?
-			ft_is_known(&q->core.host_table, place) :
-			mencius_is_flow(&q->core, place - hosts);
-	sch_tree_unlock(sch);
-	return known;
+	/* See above. */
+	return data_race(place < hosts ?
+			 ft_is_known(&q->core.host_table, place) :
+			 mencius_is_flow(&q->core, place - hosts));
 }
 
 static void mencius_walk(struct Qdisc *sch, struct qdisc_walker *arg)
@@ -96,7 +107,7 @@ static int mencius_dump_host(struct Qdisc *sch, u32 at, struct gnet_dump *d)
 	if (flow_sched_copy_class(d, st.sent.packets, st.sent.bytes,
 				  st.backlog.packets, &queue))
 		return -1;
-	return mencius_put_host(d->skb, &st);
+	return mencius_put_class(d->skb, &st, NULL);
 }
 
 static int mencius_dump_flow(struct Qdisc *sch, u32 at, struct gnet_dump *d)
@@ -121,7 +132,7 @@ static int mencius_dump_flow(struct Qdisc *sch, u32 at, struct gnet_dump *d)
 	if (flow_sched_copy_class(d, st.sent.packets, st.sent.bytes,
 				  st.backlog.packets, &queue))
 		return -1;
-	return mencius_put_flow(d->skb, &st);
+	return mencius_put_class(d->skb, NULL, &st);
 }
 
 static int mencius_dump_class_stats(struct Qdisc *sch, unsigned long minor,

@@ -6,6 +6,17 @@
 #ifndef __MENCIUS_CLASSIFY_H
 #define __MENCIUS_CLASSIFY_H
 
+#include "../common/flow_table.h"
+#include "mencius_allowance.h"
+#include "mencius_aqm.h"
+#include "mencius_by_size.h"
+#include "mencius_hold.h"
+#include "mencius_hooks.h"
+#include "mencius_settling.h"
+#include "mencius_translation.h"
+#include "mencius_turns.h"
+#include "mencius_types.h"
+
 /* A flow or a host without packets for so long is forgotten. */
 #define MN_FLOW_IDLE	(5 * MN_SECOND)
 #define MN_HOST_IDLE	(20 * MN_SECOND)
@@ -98,7 +109,9 @@ static noinline u32 mn_begin_host(struct mencius *m, u64 now, u32 hash)
 		return at;
 	host = &m->hosts[at];
 	host->known = 0;
+#ifndef MENCIUS_RFC
 	host->queues = 1;
+#endif
 	fl_list_init(&host->listed);
 	mn_hold_init(&host->hold, now);
 	mn_allowance_init(&host->allowance, now);
@@ -259,7 +272,9 @@ static noinline u32 mn_begin_flow(struct mencius *m, u64 now, u32 hash,
 	m->hosts[number].known++;
 	mn_begin(m, now, at, number);
 	mn_translation_asked(&m->flows[at].translation, now, final);
+#ifndef MENCIUS_RFC
 	mencius_begun(m, packet, at);
+#endif
 	return at;
 }
 

@@ -5,6 +5,9 @@
 #ifndef __MENCIUS_FIGURES_H
 #define __MENCIUS_FIGURES_H
 
+#include "../common/flow_words.h"
+#include "mencius_types.h"
+
 /*
  * The wait of a host moves down by one in 2^MN_STEPS at each packet, and up by
  * MN_RISES times as much at one that waited longer: so it stands where about

@@ -14,6 +14,9 @@
 #ifndef __MENCIUS_HOLD_H
 #define __MENCIUS_HOLD_H
 
+#include "../common/flow_list.h"
+#include "mencius_types.h"
+
 /* Bytes that are saved up or owed at most. */
 #define MN_SAVED	(64 << 10)
 /* The debt is at most a full packet. */

@@ -7,6 +7,12 @@
 #define __MENCIUS_NETLINK_H
 
 #include <linux/in6.h>
+#include <linux/limits.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/stddef.h>
+#include <linux/time64.h>
+#include <linux/types.h>
 #include <net/ipv6.h>
 #include <net/netlink.h>
 
@@ -32,7 +38,9 @@ struct mencius_settings {
 	bool			split_gso;
 	bool			memory_set;
 	bool			raw;
+#ifndef MENCIUS_RFC
 	bool			shared;
+#endif
 };
 
 /* The figures of the qdisc; see TCA_MENCIUS_STATS_... */
@@ -49,7 +57,9 @@ struct mencius_figures {
 	u64			drop_filter;
 	u64			full;
 	u64			delay;
+#ifndef MENCIUS_RFC
 	u64			share;
+#endif
 	struct in6_addr		most_address;
 	u64			most_ahead;
 	u32			flows;
@@ -89,7 +99,8 @@ struct mencius_flow_figures {
 static const struct flow_sched_param mencius_kept[TCA_MENCIUS_MAX + 1] = {
 #define AROUND(attribute, word, member, kind, least, most, preset) \
 	[TCA_MENCIUS_##attribute] = { \
-		offsetof(struct mencius_settings, member), FLOW_KIND_##kind \
+		offsetof(struct mencius_settings, member), \
+		FLOW_KIND_##kind, \
 	},
 #define PARAM(attribute, word, member, kind, least, most, preset) \
 	AROUND(attribute, word, params.member, kind, least, most, preset)
@@ -100,16 +111,17 @@ static const struct flow_sched_param mencius_kept[TCA_MENCIUS_MAX + 1] = {
 
 static const struct nla_policy mencius_policy[TCA_MENCIUS_MAX + 1] = {
 #define AROUND(attribute, word, member, kind, least, most, preset) \
-	[TCA_MENCIUS_##attribute] = NLA_POLICY_FULL_RANGE(FLOW_TYPE_##kind, \
-				FLOW_SCHED_RANGE(least, most)),
+	[TCA_MENCIUS_##attribute] = \
+		NLA_POLICY_FULL_RANGE(FLOW_TYPE_##kind, \
+				      FLOW_RANGE(least, most)),
 #include "mencius_params.h"
 #undef AROUND
 	/* None at all, or no less than MENCIUS_SLOWEST: see below. */
-	[TCA_MENCIUS_BANDWIDTH]	=
+	[TCA_MENCIUS_BANDWIDTH] =
 		NLA_POLICY_FULL_RANGE(NLA_U64,
-				      FLOW_SCHED_RANGE(0, MENCIUS_FASTEST)),
-	[TCA_MENCIUS_OVERHEAD]	= NLA_POLICY_RANGE(NLA_S32, -64, 256),
-	[TCA_MENCIUS_RAW]	= NLA_POLICY_MAX(NLA_U8, 1),
+				      FLOW_RANGE(0, MENCIUS_FASTEST)),
+	[TCA_MENCIUS_OVERHEAD] = NLA_POLICY_RANGE(NLA_S32, -64, 256),
+	[TCA_MENCIUS_RAW] = NLA_POLICY_MAX(NLA_U8, 1),
 };
 
 static const struct mencius_settings mencius_defaults = {
@@ -266,7 +278,9 @@ static int mencius_put_figures(struct sk_buff *skb,
 	    nla_put_u32(skb, TCA_MENCIUS_STATS_FULL, flow_sched_us(st->full)) ||
 	    nla_put_u32(skb, TCA_MENCIUS_STATS_DELAY,
 			flow_sched_us(st->delay)) ||
+#ifndef MENCIUS_RFC
 	    (st->share && MENCIUS_PUT_U64(skb, SHARE, st->share)) ||
+#endif
 	    MENCIUS_PUT_U64(skb, AHEAD_BYTES, st->counts.ahead_bytes) ||
 	    mencius_put_address(skb, TCA_MENCIUS_STATS_MOST_ADDRESS,
 				&st->most_address) ||
@@ -284,15 +298,14 @@ static u32 mencius_ms(u64 ns)
 	return min_t(u64, div_u64(ns, NSEC_PER_MSEC), U32_MAX);
 }
 
-/* The figures of one host. */
-static int mencius_put_host(struct sk_buff *skb,
-			    const struct mencius_host_figures *st)
+static int mencius_put_host_nest(struct sk_buff *skb,
+				 const struct mencius_host_figures *st)
 {
 	u64 wait = (u64)st->sent.wait << MN_TICK;
 	u32 age = mencius_ms(st->age);
 	struct nlattr *nest;
 
-	nest = nla_nest_start_noflag(skb, TCA_STATS_APP);
+	nest = nla_nest_start(skb, TCA_MENCIUS_STATS_HOST);
 	if (!nest)
 		return -EMSGSIZE;
 	if (nla_put_u32(skb, TCA_MENCIUS_HOST_FLOWS, st->known) ||
@@ -306,10 +319,8 @@ static int mencius_put_host(struct sk_buff *skb,
 	    nla_put_u32(skb, TCA_MENCIUS_HOST_WAIT, flow_sched_us(wait)) ||
 	    nla_put_u64_64bit(skb, TCA_MENCIUS_HOST_AHEAD, st->sent.ahead,
 			      TCA_MENCIUS_HOST_PAD) ||
-	    nla_put_u32(skb, TCA_MENCIUS_HOST_AGE, age)) {
-		nla_nest_cancel(skb, nest);
+	    nla_put_u32(skb, TCA_MENCIUS_HOST_AGE, age))
 		return -EMSGSIZE;
-	}
 	nla_nest_end(skb, nest);
 	return 0;
 }
@@ -321,31 +332,30 @@ static int mencius_put_flow_nest(struct sk_buff *skb,
 	u64 delay = (u64)st->sent.delay << MN_TICK;
 	struct nlattr *nest;
 
-	nest = nla_nest_start(skb, TCA_MENCIUS_FLOW);
+	nest = nla_nest_start(skb, TCA_MENCIUS_STATS_FLOW);
 	if (!nest)
 		return -EMSGSIZE;
 	if (nla_put_u32(skb, TCA_MENCIUS_FLOW_HOST, st->host) ||
 	    nla_put_u32(skb, TCA_MENCIUS_FLOW_SETTLED, settled) ||
 	    nla_put_u32(skb, TCA_MENCIUS_FLOW_WAIT, flow_sched_us(st->wait)) ||
 	    nla_put_u32(skb, TCA_MENCIUS_FLOW_DELAY, flow_sched_us(delay)) ||
-	    nla_put_u32(skb, TCA_MENCIUS_FLOW_MARKS, st->sent.marks)) {
-		nla_nest_cancel(skb, nest);
+	    nla_put_u32(skb, TCA_MENCIUS_FLOW_MARKS, st->sent.marks))
 		return -EMSGSIZE;
-	}
 	nla_nest_end(skb, nest);
 	return 0;
 }
 
-/* The figures of one flow. */
-static int mencius_put_flow(struct sk_buff *skb,
-			    const struct mencius_flow_figures *st)
+/* The figures of one class: of a @host or a @flow. */
+static int mencius_put_class(struct sk_buff *skb,
+			     const struct mencius_host_figures *host,
+			     const struct mencius_flow_figures *flow)
 {
-	struct nlattr *nest;
+	struct nlattr *nest = nla_nest_start_noflag(skb, TCA_STATS_APP);
 
-	nest = nla_nest_start_noflag(skb, TCA_STATS_APP);
 	if (!nest)
 		return -EMSGSIZE;
-	if (mencius_put_flow_nest(skb, st)) {
+	if ((host && mencius_put_host_nest(skb, host)) ||
+	    (flow && mencius_put_flow_nest(skb, flow))) {
 		nla_nest_cancel(skb, nest);
 		return -EMSGSIZE;
 	}

@@ -10,6 +10,9 @@
 #ifndef __MENCIUS_PACE_H
 #define __MENCIUS_PACE_H
 
+#include "../common/flow_list.h"
+#include "mencius_types.h"
+
 /* A full packet on Ethernet, bytes. */
 #define MN_FULL		1514
 /* So much is averaged. */

@@ -32,4 +32,6 @@ PARAM(MPU, mpu, framing.mpu, SIZE, 0, 256, 0)
 PARAM(FRAMING, framing, framing.atm, CHOICE, 0, TC_MENCIUS_FRAMING_PTM,
 	TC_MENCIUS_FRAMING_NOATM)
 PARAM(INGRESS, ingress, ingress, FLAG, 0, 1, 0)
+#ifndef MENCIUS_RFC
 AROUND(SHARED, shared, shared, FLAG, 0, 1, 0)
+#endif

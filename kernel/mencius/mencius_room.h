@@ -6,6 +6,14 @@
 #ifndef __MENCIUS_ROOM_H
 #define __MENCIUS_ROOM_H
 
+#include "mencius_by_size.h"
+#include "mencius_classify.h"
+#include "mencius_figures.h"
+#include "mencius_hooks.h"
+#include "mencius_settling.h"
+#include "mencius_store.h"
+#include "mencius_types.h"
+
 /* At most so many packets give way to an arriving one. */
 #define MN_VICTIMS	8
 

@@ -8,10 +8,15 @@
 
 #include <linux/in6.h>
 #include <linux/siphash.h>
+#include <linux/types.h>
+#include <net/pkt_sched.h>
 
 #include "../common/flow_sched.h"
 #include "mencius.h"
+#ifndef MENCIUS_RFC
 #include "mencius_share.h"
+#endif
+#include "mencius_types.h"
 
 /**
  * struct mencius_most - the host of which most went ahead of others
@@ -49,7 +54,9 @@ struct mencius_sched {
 	bool			nat;
 	bool			memory_set;
 	bool			raw;
+#ifndef MENCIUS_RFC
 	struct mencius_share	*share;
+#endif
 	struct qdisc_watchdog	watchdog;
 	struct in6_addr		*addresses;
 	struct in6_addr		asked;

@@ -11,6 +11,18 @@
 #ifndef __MENCIUS_SERVE_H
 #define __MENCIUS_SERVE_H
 
+#include "mencius_allowance.h"
+#include "mencius_aqm.h"
+#include "mencius_classify.h"
+#include "mencius_figures.h"
+#include "mencius_hold.h"
+#include "mencius_pace.h"
+#include "mencius_settling.h"
+#include "mencius_sparse.h"
+#include "mencius_store.h"
+#include "mencius_turns.h"
+#include "mencius_types.h"
+
 /*
  * At most so many packets of flows that are no longer settled are skipped
  * for a packet.
@@ -153,12 +165,14 @@ static __always_inline void mn_send(struct mencius *m, u64 now, u32 at,
 	mn_judge(m, now, at);
 }
 
+#ifndef MENCIUS_RFC
 /* What @len bytes of @host count in the turns of hosts. */
 static __always_inline u32 mn_counts(const struct mn_host *host, u32 len)
 {
 	return len * host->queues;
 }
 
+#endif
 /* Takes a packet of @kind out of its turn, and returns its flow. */
 static __always_inline u32 mn_send_sparse(struct mencius *m, u64 now, u32 kind,
 					  struct mn_popped *popped)

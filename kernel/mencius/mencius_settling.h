@@ -9,6 +9,9 @@
 #ifndef __MENCIUS_SETTLING_H
 #define __MENCIUS_SETTLING_H
 
+#include "../common/flow_list.h"
+#include "mencius_types.h"
+
 /* For how long a flow has to keep its queue short. */
 #define MN_PROBATION	MN_SECOND
 /*

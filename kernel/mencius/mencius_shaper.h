@@ -7,6 +7,8 @@
 #ifndef __MENCIUS_SHAPER_H
 #define __MENCIUS_SHAPER_H
 
+#include "../common/flow_words.h"
+
 #define MN_SHAPER_BITS	34
 #define MN_SLOWEST	64		/* bytes per second */
 #define MN_SHAPER_FULL	1514		/* a full packet, bytes */

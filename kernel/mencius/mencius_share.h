@@ -22,11 +22,19 @@
 
 #include <linux/list.h>
 #include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/netdevice.h>
 #include <linux/random.h>
 #include <linux/rculist.h>
 #include <linux/rtnetlink.h>
 #include <linux/siphash.h>
 #include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/time64.h>
+#include <linux/types.h>
+
+#include "../common/compat.h"
+#include "../common/flow_list.h"
 
 /* A queue looks so often, */
 #define MENCIUS_LOOK	(200 * NSEC_PER_USEC)

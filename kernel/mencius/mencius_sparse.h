@@ -12,6 +12,11 @@
 #ifndef __MENCIUS_SPARSE_H
 #define __MENCIUS_SPARSE_H
 
+#include "../common/flow_list.h"
+#include "mencius_settling.h"
+#include "mencius_turns.h"
+#include "mencius_types.h"
+
 /*
  * The first bytes of a flow are so many, and a later packet of a sparse flow
  * has no more.

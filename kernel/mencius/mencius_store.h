@@ -9,6 +9,11 @@
 #ifndef __MENCIUS_STORE_H
 #define __MENCIUS_STORE_H
 
+#include "../common/flow_list.h"
+#include "mencius_by_size.h"
+#include "mencius_sparse.h"
+#include "mencius_types.h"
+
 /* A packet that was taken out. */
 struct mn_popped {
 	void	*packet;

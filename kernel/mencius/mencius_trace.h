@@ -10,7 +10,9 @@
 #define __MENCIUS_TRACE_H
 
 #include <linux/in6.h>
+#include <linux/string.h>
 #include <linux/tracepoint.h>
+#include <linux/types.h>
 #include <net/sch_generic.h>
 
 #define MENCIUS_ADDRESS	sizeof(struct sockaddr_in6)

@@ -10,6 +10,9 @@
 #ifndef __MENCIUS_TRANSLATION_H
 #define __MENCIUS_TRANSLATION_H
 
+#include "../common/flow_list.h"
+#include "mencius_types.h"
+
 /* The first look-ups are at packets in a row, */
 #define MN_AT_ONCE	8
 /* and later ones so far apart. */

@@ -21,6 +21,9 @@
 #ifndef __MENCIUS_TURNS_H
 #define __MENCIUS_TURNS_H
 
+#include "../common/flow_list.h"
+#include "mencius_types.h"
+
 /*
  * So many are moved per packet, if debts are above what MN_ROUNDS pay. Then one
  * is forgiven.

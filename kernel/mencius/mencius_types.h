@@ -8,7 +8,9 @@
 #ifndef __MENCIUS_TYPES_H
 #define __MENCIUS_TYPES_H
 
+#include "../common/flow_list.h"
 #include "../common/flow_table.h"
+#include "../common/flow_words.h"
 #include "mencius_shaper.h"
 
 #define MN_FLOWS_OF_HOST 8		/* one host for so many flows */
@@ -419,7 +421,9 @@ struct mn_host {
 	struct mn_member	member;
 	u32			term;
 	u32			known;
+#ifndef MENCIUS_RFC
 	u32			queues;
+#endif
 	struct mn_backlogged	backlogged;
 	struct mn_backlog	backlog;
 	struct fl_links		by_size;

@@ -6,11 +6,13 @@
 #ifndef __MENCIUS_WIRE_H
 #define __MENCIUS_WIRE_H
 
+#include <linux/minmax.h>
 #include <linux/skbuff.h>
 #include <linux/tcp.h>
 #include <linux/udp.h>
 
 #include "mencius_sched.h"
+#include "mencius_shaper.h"
 
 /* Bytes from @start to the payload of each part. */
 static u32 mencius_headers(const struct sk_buff *skb, int start)

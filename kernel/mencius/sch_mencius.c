@@ -3,9 +3,9 @@
  * Mencius: hosts share the link, flows share their host's part, and a flow that
  * has kept its queue short does not have to wait because others came.
  *
- * The discipline itself is mencius.h; this file is the layer between it and the
- * kernel: packets, locks, memory. All of the core's state is under the qdisc's
- * lock.
+ * First what flows need of the kernel, then the discipline itself, which calls
+ * nothing of it, and last the layer between both: packets, locks, memory. All
+ * of the discipline's state is under the qdisc's lock.
  */
 #include <linux/bitops.h>
 #include <linux/errno.h>
@@ -16,6 +16,7 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/random.h>
+#include <linux/sched.h>
 #include <linux/siphash.h>
 #include <linux/skbuff.h>
 #include <linux/string.h>
@@ -36,8 +37,10 @@
 #include "mencius_wire.h"
 #include "pkt_sched_mencius.h"
 
+#ifndef MENCIUS_RFC
 #define CREATE_TRACE_POINTS
 #include "mencius_trace.h"
+#endif
 
 static struct mencius_sched *mencius_sched_of(struct mencius *m)
 {
@@ -50,20 +53,23 @@ static void mencius_dropped(struct mencius *m, void *packet, u32 len, u32 flow,
 	struct mencius_sched *q = mencius_sched_of(m);
 	struct sk_buff *skb = packet;
 
+#ifndef MENCIUS_RFC
 	trace_mencius_drop(q->fs.sch, skb, flow, m->flows[flow].host, len,
 			   reason);
+#endif
 	q->drops[reason]++;
 	if (reason != MENCIUS_TAIL)
 		flow_sched_gone(&q->fs, skb, len);
 	if (q->fs.to_free) {
-		compat_drop_overlimit(skb, q->fs.sch, q->fs.to_free);
+		qdisc_drop_reason(skb, q->fs.sch, q->fs.to_free,
+				  QDISC_DROP_OVERLIMIT);
 		return;
 	}
 	qdisc_qstats_drop(q->fs.sch);
 	if (reason == MENCIUS_CHANGE)
 		rtnl_kfree_skbs(skb, skb);
 	else
-		kfree_skb(skb);
+		qdisc_dequeue_drop(q->fs.sch, skb, QDISC_DROP_CONGESTED);
 }
 
 static bool mencius_mark(struct mencius *m, void *packet)
@@ -92,6 +98,7 @@ static bool mencius_is_l4s(const void *packet)
 	return (field & INET_ECN_MASK) == INET_ECN_ECT_1;
 }
 
+#ifndef MENCIUS_RFC
 /*
  * Traces the beginning of a flow that is told by its headers, for the event
  * mencius_flow.
@@ -118,6 +125,7 @@ static void mencius_trace_flow(const struct mencius_sched *q, u32 flow,
 	}
 	trace_mencius_flow(q->fs.sch, flow, keys->basic.ip_proto, &from, &to);
 }
+#endif
 
 /*
  * The hash of a host, whose address is kept for mencius_host_begun(). Keyed, so
@@ -136,6 +144,7 @@ static u32 mencius_v6_host(struct mencius_sched *q,
 	return hsiphash(address, sizeof(*address), &q->key);
 }
 
+#ifndef MENCIUS_RFC
 static bool mencius_keys(const struct mencius_sched *q, void *packet,
 			 struct flow_keys *keys)
 {
@@ -143,6 +152,7 @@ static bool mencius_keys(const struct mencius_sched *q, void *packet,
 	       skb_flow_dissect_flow_keys(packet, keys,
 					  FLOW_DISSECTOR_F_STOP_AT_FLOW_LABEL);
 }
+#endif
 
 /*
  * Whether conntrack has an entry for @skb, whose addresses before NAT are then
@@ -204,6 +214,7 @@ static void mencius_host_begun(struct mencius *m, u32 host)
 	q->addresses[host] = has_one ? q->asked : in6addr_any;
 }
 
+#ifndef MENCIUS_RFC
 static noinline void mencius_trace_begun(const struct mencius_sched *q,
 					 void *packet, u32 flow)
 {
@@ -221,6 +232,7 @@ static void mencius_begun(struct mencius *m, void *packet, u32 flow)
 	if (trace_mencius_flow_enabled())
 		mencius_trace_begun(mencius_sched_of(m), packet, flow);
 }
+#endif
 
 static u32 mencius_wire(const struct mencius *m, const void *packet, u32 len)
 {
@@ -246,6 +258,7 @@ static int mencius_qdisc_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 	return flow_sched_enqueue(skb, sch, to_free, mencius_take);
 }
 
+#ifndef MENCIUS_RFC
 /* The rate that is left to this queue by those with which it shares one. */
 static noinline void mencius_take_share(struct mencius_sched *q, u64 now)
 {
@@ -278,6 +291,7 @@ static noinline void mencius_tell_share(struct mencius_sched *q, u64 now,
 					  ft_hash_of(&m->host_table, at),
 					  host->backlog.packets);
 }
+#endif
 
 /* A packet of @host went ahead of others. */
 static void mencius_note_most(struct mencius_sched *q, u32 host)
@@ -301,12 +315,16 @@ static struct sk_buff *mencius_qdisc_dequeue(struct Qdisc *sch)
 	if (mencius_is_empty(&q->core))
 		return NULL;
 	now = ktime_get_ns();
+#ifndef MENCIUS_RFC
 	if (unlikely(q->share))
 		mencius_take_share(q, now);
+#endif
 	skb = mencius_dequeue(&q->core, now, &sent);
+#ifndef MENCIUS_RFC
 	if (unlikely(q->share))
 		mencius_tell_share(q, now, skb ? sent.flow : FL_NIL,
 				   skb ? sent.wire : 0);
+#endif
 	if (!skb) {
 		if (sent.until)
 			qdisc_watchdog_schedule_ns(&q->watchdog, sent.until);
@@ -319,9 +337,11 @@ static struct sk_buff *mencius_qdisc_dequeue(struct Qdisc *sch)
 	 */
 	if (unlikely(q->fs.gone_packets))
 		flow_sched_tell_parents(&q->fs);
+#ifndef MENCIUS_RFC
 	trace_mencius_dequeue(sch, skb, sent.flow,
 			      q->core.flows[sent.flow].host, sent.len,
 			      sent.sojourn, sent.why);
+#endif
 	if (sent.why >= MENCIUS_AHEAD_FLOWS)
 		mencius_note_most(q, q->core.flows[sent.flow].host);
 	q->delay += (sent.sojourn >> 3) - (q->delay >> 3);
@@ -338,8 +358,24 @@ mencius_settings_of(const struct mencius_sched *q)
 		.split_gso	= q->fs.split_gso,
 		.memory_set	= q->memory_set,
 		.raw		= q->raw,
+#ifndef MENCIUS_RFC
 		.shared		= q->share,
+#endif
 	};
+}
+
+/* Drops some of what a new limit leaves no room; whether there is more. */
+static bool mencius_shrink_qdisc(struct Qdisc *sch)
+{
+	struct mencius_sched *q = qdisc_priv(sch);
+	bool more;
+
+	sch_tree_lock(sch);
+	more = mencius_shrink(&q->core, ktime_get_ns());
+	if (q->fs.gone_packets)
+		flow_sched_tell_parents(&q->fs);
+	sch_tree_unlock(sch);
+	return more;
 }
 
 static int mencius_change_qdisc(struct Qdisc *sch, struct nlattr *opt,
@@ -361,11 +397,13 @@ static int mencius_change_qdisc(struct Qdisc *sch, struct nlattr *opt,
 				    "flows cannot be changed while the qdisc is in use");
 		return -EINVAL;
 	}
+#ifndef MENCIUS_RFC
 	if (set.shared != !!q->share) {
 		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_MENCIUS_SHARED],
 				    "shared cannot be changed while the qdisc is in use");
 		return -EINVAL;
 	}
+#endif
 	limit = set.params.limit;
 	if (limit > q->core.slot_count) {
 		slots = flow_sched_alloc(mencius_slots_size(limit));
@@ -385,17 +423,20 @@ static int mencius_change_qdisc(struct Qdisc *sch, struct nlattr *opt,
 	q->raw = set.raw;
 	q->memory_set = set.memory_set;
 	q->fs.split_gso = set.split_gso;
+#ifndef MENCIUS_RFC
 	if (q->share)
 		q->share->rate = 0;
+#endif
 	/* Queued packets may have to wait less. */
 	if (!mencius_is_empty(&q->core))
 		qdisc_watchdog_schedule_ns(&q->watchdog, now);
 	WRITE_ONCE(sch->limit, limit);
-	if (q->fs.gone_packets)
-		flow_sched_tell_parents(&q->fs);
 	sch_tree_unlock(sch);
 
 	kvfree(slots);
+	/* No more at once than others can wait for. */
+	while (mencius_shrink_qdisc(sch))
+		cond_resched();
 	return 0;
 }
 
@@ -439,6 +480,7 @@ static int mencius_init_qdisc(struct Qdisc *sch, struct nlattr *opt,
 			       "no memory for so many packets and flows");
 		return -ENOMEM;
 	}
+#ifndef MENCIUS_RFC
 	if (set.shared)
 		q->share = mencius_share_join(qdisc_dev(sch));
 	if (set.shared && !q->share) {
@@ -448,6 +490,7 @@ static int mencius_init_qdisc(struct Qdisc *sch, struct nlattr *opt,
 		NL_SET_ERR_MSG(extack, "no memory for what queues share");
 		return -ENOMEM;
 	}
+#endif
 	q->fs.sch = sch;
 	q->fs.table = table;
 	q->addresses = addresses;
@@ -455,14 +498,17 @@ static int mencius_init_qdisc(struct Qdisc *sch, struct nlattr *opt,
 	q->raw = set.raw;
 	q->memory_set = set.memory_set;
 	q->fs.split_gso = set.split_gso;
+	get_random_bytes(&q->key, sizeof(q->key));
+#ifndef MENCIUS_RFC
 	if (q->share)
 		q->key = q->share->group->key;
-	else
-		get_random_bytes(&q->key, sizeof(q->key));
+#endif
 	mencius_init(&q->core, &set.params, table, slots, set.params.limit);
 	sch->limit = set.params.limit;
 	/* A packet that went past the core would be none of its flow's. */
 	sch->flags &= ~TCQ_F_CAN_BYPASS;
+	/* What the AQM drops is freed without the lock. */
+	sch->flags |= TCQ_F_DEQUEUE_DROPS;
 	return 0;
 }
 
@@ -493,8 +539,10 @@ static void mencius_reset(struct Qdisc *sch)
 	m->counts = counts;
 	mencius_keep_counts(&m->flow_table, &flows);
 	mencius_keep_counts(&m->host_table, &hosts);
+#ifndef MENCIUS_RFC
 	if (q->share)
 		mencius_share_reset(q->share);
+#endif
 }
 
 static void mencius_destroy(struct Qdisc *sch)
@@ -503,7 +551,9 @@ static void mencius_destroy(struct Qdisc *sch)
 
 	qdisc_watchdog_cancel(&q->watchdog);
 	tcf_block_put(q->fs.block);
+#ifndef MENCIUS_RFC
 	mencius_share_leave(q->share);
+#endif
 	kvfree(q->core.slots);
 	kvfree(q->fs.table);
 	kvfree(q->addresses);
@@ -511,12 +561,9 @@ static void mencius_destroy(struct Qdisc *sch)
 
 static int mencius_dump(struct Qdisc *sch, struct sk_buff *skb)
 {
-	struct mencius_sched *q = qdisc_priv(sch);
-	struct mencius_settings set;
+	/* Settings change under RTNL alone, which who dumps them has. */
+	struct mencius_settings set = mencius_settings_of(qdisc_priv(sch));
 
-	sch_tree_lock(sch);
-	set = mencius_settings_of(q);
-	sch_tree_unlock(sch);
 	return mencius_put_settings(skb, &set);
 }
 
@@ -539,7 +586,9 @@ static int mencius_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	st.drop_filter = q->fs.drop_filter;
 	st.full = m->pace.full;
 	st.delay = q->delay;
+#ifndef MENCIUS_RFC
 	st.share = q->share ? q->share->rate : 0;
+#endif
 	st.most_address = q->most.address;
 	st.most_ahead = q->most.ahead;
 	st.flows = m->flow_table.fresh - m->flow_table.forgotten;

@@ -14,10 +14,6 @@ _Static_assert((int)TCA_MENCIUS_STATS_MAX <= TC_FIGURES_MAX &&
 	       (int)TCA_MENCIUS_HOST_MAX <= TC_FIGURES_MAX &&
 	       (int)TCA_MENCIUS_FLOW_MAX <= TC_FIGURES_MAX, "all figures have room");
 
-/* Attributes of a host have the same numbers as those of a qdisc, which has more. */
-_Static_assert((int)TCA_MENCIUS_HOST_MAX < (int)TCA_MENCIUS_STATS_DROP_TAIL,
-	       "a host can be told from a qdisc");
-
 #define TOTAL(name, key) { TCA_MENCIUS_STATS_##name, key }
 
 /* In lines, each ended by an empty entry. */
@@ -124,8 +120,6 @@ static void print_host(const struct tc_figures *st)
 	put_u64("settled", tc_figure(st, TCA_MENCIUS_HOST_SETTLED));
 	put_u64("others", tc_figure(st, TCA_MENCIUS_HOST_OTHERS));
 	put_time("held", tc_figure(st, TCA_MENCIUS_HOST_HELD));
-	if (!st->attr[TCA_MENCIUS_HOST_AHEAD])
-		return;
 	put_u64("marks", tc_figure(st, TCA_MENCIUS_HOST_MARKS));
 	put_time("wait", tc_figure(st, TCA_MENCIUS_HOST_WAIT));
 	put_u64("ahead", tc_figure(st, TCA_MENCIUS_HOST_AHEAD));
@@ -160,22 +154,24 @@ static void print_flow(const struct tc_figures *st)
 
 int mencius_print_xstats(const struct qdisc_util *qu, FILE *f, struct rtattr *xstats)
 {
-	struct tc_figures st, flow;
-	const struct rtattr *nest;
+	struct tc_figures st, of_class;
+	const struct rtattr *host, *flow;
 
 	(void)qu;
 	(void)f;
 	if (!xstats)
 		return 0;
 	tc_read_figures(&st, xstats);
-	nest = st.attr[TCA_MENCIUS_FLOW];
-	if (st.attr[TCA_MENCIUS_STATS_DROP_TAIL]) {
-		print_qdisc(&st);
-	} else if (nest) {
-		tc_read_figures(&flow, nest);
-		print_flow(&flow);
+	host = st.attr[TCA_MENCIUS_STATS_HOST];
+	flow = st.attr[TCA_MENCIUS_STATS_FLOW];
+	if (host) {
+		tc_read_figures(&of_class, host);
+		print_host(&of_class);
+	} else if (flow) {
+		tc_read_figures(&of_class, flow);
+		print_flow(&of_class);
 	} else {
-		print_host(&st);
+		print_qdisc(&st);
 	}
 	return 0;
 }

@@ -304,6 +304,7 @@ int main(int argc, char **argv)
 {
 	/* Of no use here. */
 	(void)mencius_change;
+	(void)mencius_shrink;
 	(void)mencius_grow;
 	return count(argc, argv, scenarios);
 }

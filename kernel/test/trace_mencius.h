@@ -190,6 +190,8 @@ static void trace_init(struct trace *trace, void *table, void *slots)
 static void trace_changed(struct trace *trace, const struct mencius_params *params)
 {
 	mencius_change(&trace->core, trace->now, params);
+	while (mencius_shrink(&trace->core, trace->now))
+		;
 }
 
 static bool trace_is_empty(const struct trace *trace)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# series.sh TREE OUT: makes the patch series for a kernel tree from kernel/, into OUT/000N-*.patch.
+# series.sh TREE OUT: makes the series of mencius for a kernel tree from kernel/, into OUT/000N-*.patch.
 # What belongs to the tree and not to the module, and the words of each patch, are beside this script.
 set -eu
 [ $# = 2 ] || { echo "usage: $0 TREE OUT" >&2; exit 2; }
@@ -13,7 +13,7 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 
 # Nothing of the host's user: the same sources make the same patches.
-export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1
+export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 PYTHONDONTWRITEBYTECODE=1
 for who in AUTHOR COMMITTER; do
     export "GIT_${who}_NAME=The Analects developers" \
         "GIT_${who}_EMAIL=analects@users.noreply.github.com" "GIT_${who}_DATE=2026-01-01T00:00:00Z"
@@ -23,8 +23,11 @@ commit() { # MESSAGE
     git commit -q -F "$1"
 }
 
-git init -q .
-for file in include/uapi/linux/pkt_sched.h net/sched/sch_api.c net/sched/Kconfig net/sched/Makefile; do
+git init -q -b mencius .
+uapi=include/uapi/linux/pkt_sched.h
+spec=Documentation/netlink/specs/tc.yaml
+tdc=tools/testing/selftests/tc-testing
+for file in $uapi $spec net/sched/sch_api.c net/sched/Kconfig net/sched/Makefile MAINTAINERS $tdc/config; do
     mkdir -p "$(dirname "$file")"
     cp "$tree/$file" "$file"
 done
@@ -35,64 +38,37 @@ git tag tree
 git apply "$here/1-export.diff"
 commit "$here/1-export.txt"
 
-# uapi DISCIPLINE: the module's own header goes before the last line of the kernel's.
-uapi() {
-    header=include/uapi/linux/pkt_sched.h
-    sed -i '$d' $header
-    {
-        echo "/* $1 */" | tr '[:lower:]' '[:upper:]'
-        sed '1,/^#include <linux\/types.h>/d' "$kernel/$1/pkt_sched_$1.h"
-    } >>$header
-}
-# sources FILES: into the tree; what compat.h spells for older kernels has its name here.
-sources() {
-    for file in "$@"; do
-        sed -e '/#include "\(..\/common\/\)\?compat.h"/d' -e '/#include "pkt_sched_[a-z]*.h"/d' \
-            -e 's,#include "unroll.h",#include <linux/unroll.h>,' \
-            -e 's,#include "\.\./common/,#include ",' \
-            -e 's/^\(\t*\)compat_drop_overlimit(skb, q->fs.sch, q->fs.to_free)/\1qdisc_drop_reason(skb, q->fs.sch, q->fs.to_free,\n\1\t\t  QDISC_DROP_OVERLIMIT)/' \
-            -e 's/^\(\t*\)compat_drop_congested(skb, q->fs.sch, q->fs.to_free)/\1qdisc_drop_reason(skb, q->fs.sch, q->fs.to_free,\n\1\t\t  QDISC_DROP_CONGESTED)/' \
-            -e 's/^\(\t*\)compat_set_pkt_len(part, sch);/\1qdisc_skb_cb(part)->pkt_len = part->len;\n\1qdisc_skb_cb(part)->pkt_segs = 1;\n\1qdisc_calculate_pkt_len(part, qdisc_root_bh(sch));/' \
-            "$file" >"net/sched/$(basename "$file")"
-    done
-    if grep -nE 'compat' net/sched/*.h net/sched/sch_[cmf]*.c; then
-        echo "series: something of compat.h is left" >&2
-        exit 1
-    fi
-}
-selftests() {
-    tests=tools/testing/selftests/tc-testing/tc-tests/qdiscs
-    mkdir -p $tests
-    cp "$kernel/tc/tests/$1.json" $tests/
-}
+# The module's own header goes before the last line of the kernel's.
+header=$kernel/mencius/pkt_sched_mencius.h
+sed -i '$d' $uapi
+{
+    echo "/* MENCIUS */"
+    python3 "$here/one_file.py" --uapi "$header"
+    echo
+    echo "#endif"
+} >>$uapi
+python3 "$here/one_file.py" "$kernel/mencius/sch_mencius.c" >net/sched/sch_mencius.c
+git apply "$here/2-build.diff"
+commit "$here/2-mencius.txt"
 
-uapi confucius
-commit "$here/2-uapi.txt"
-sources "$kernel"/confucius/confucius*.h "$kernel"/common/flow_[lns]*.h "$kernel/common/flow_trace.h" "$kernel/confucius/sch_confucius.c"
-sed -i 's,^#include <net/gen_stats.h>,&\n#include <net/gso.h>,' net/sched/flow_sched.h
-sed -i 's,^#include <net/netlink.h>,&\n#include <net/pkt_sched.h>,' net/sched/confucius_netlink.h
-git apply "$here/3-build.diff"
-commit "$here/3-discipline.txt"
-selftests confucius
+python3 "$here/netlink_spec.py" "$header" "$tree/$spec" >$spec
+commit "$here/3-spec.txt"
+
+# Without the cases of what a first series does without.
+mkdir -p $tdc/tc-tests/qdiscs
+python3 - "$kernel/tc/tests/mencius.json" >$tdc/tc-tests/qdiscs/mencius.json <<'PYTHON'
+import json
+import sys
+
+with open(sys.argv[1]) as file:
+    cases = json.load(file)
+kept = [case for case in cases if " shared" not in case["cmdUnderTest"]]
+print(json.dumps(kept, indent=4, ensure_ascii=False))
+PYTHON
+sed -i 's/^CONFIG_NET_SCH_INGRESS=m$/&\nCONFIG_NET_SCH_MENCIUS=m/' $tdc/config
 commit "$here/4-selftests.txt"
 
-uapi mencius
-commit "$here/5-mencius-uapi.txt"
-sources "$kernel"/mencius/mencius*.h "$kernel/common/flow_table.h" "$kernel/mencius/sch_mencius.c"
-sed -i 's,^#include <net/netlink.h>,&\n#include <net/pkt_sched.h>,' net/sched/mencius_netlink.h
-git apply "$here/6-build.diff"
-commit "$here/6-mencius.txt"
-selftests mencius
-commit "$here/7-mencius-selftests.txt"
-
-uapi floq
-commit "$here/8-floq-uapi.txt"
-sources "$kernel"/floq/floq*.h "$kernel/floq/sch_floq.c"
-sed -i 's,^#include <net/netlink.h>,&\n#include <net/pkt_sched.h>,' net/sched/floq_netlink.h
-git apply "$here/9-build.diff"
-commit "$here/9-floq.txt"
-selftests floq
-commit "$here/10-floq-selftests.txt"
-
 rm -f "$out"/[0-9]*.patch
-git format-patch -q --no-signature --subject-prefix='PATCH net-next' -o "$out" tree
+git config branch.mencius.description "$(cat "$here/cover.txt")"
+git format-patch -q --no-signature --cover-letter --cover-from-description=subject \
+    --subject-prefix='RFC PATCH net-next' -o "$out" tree

@@ -26,31 +26,28 @@ static inline void put_privilege(struct nlmsghdr *n)
 	put_u64(n, TCA_MENCIUS_STATS_MOST_AHEAD, 1ULL << 32);
 }
 
-/* As a kernel before hosts had addresses. */
-static inline void put_host(struct nlmsghdr *n)
+/* Of a host, which has @address or none. */
+static inline void put_host(struct nlmsghdr *n, const unsigned char *address, int len)
 {
+	struct rtattr *nest = addattr_nest(n, ANSWER_MAX, TCA_MENCIUS_STATS_HOST | NLA_F_NESTED);
+
 	put_u32(n, TCA_MENCIUS_HOST_FLOWS, 5);
 	put_u32(n, TCA_MENCIUS_HOST_SETTLED, 1);
 	put_u32(n, TCA_MENCIUS_HOST_OTHERS, 2);
 	put_u32(n, TCA_MENCIUS_HOST_HELD, 3000000);
-}
-
-/* What a kernel adds since. */
-static inline void put_host_since(struct nlmsghdr *n)
-{
-	static const unsigned char address[16] = { 0x20, 1, 0xd, 0xb8, [15] = 7 };
-
-	addattr_l(n, ANSWER_MAX, TCA_MENCIUS_HOST_ADDRESS, address, sizeof(address));
+	if (len)
+		addattr_l(n, ANSWER_MAX, TCA_MENCIUS_HOST_ADDRESS, address, len);
 	put_u32(n, TCA_MENCIUS_HOST_MARKS, 4);
 	put_u32(n, TCA_MENCIUS_HOST_WAIT, 2500);
 	put_u64(n, TCA_MENCIUS_HOST_AHEAD, 1ULL << 32);
 	put_u32(n, TCA_MENCIUS_HOST_AGE, 60000);
+	addattr_nest_end(n, nest);
 }
 
 /* A flow that has been settled for so many ms, or is not. */
 static inline void put_flow(struct nlmsghdr *n, __u32 settled)
 {
-	struct rtattr *nest = addattr_nest(n, ANSWER_MAX, TCA_MENCIUS_FLOW | NLA_F_NESTED);
+	struct rtattr *nest = addattr_nest(n, ANSWER_MAX, TCA_MENCIUS_STATS_FLOW | NLA_F_NESTED);
 
 	put_u32(n, TCA_MENCIUS_FLOW_HOST, 0x1f);
 	put_u32(n, TCA_MENCIUS_FLOW_SETTLED, settled);

@@ -67,6 +67,8 @@ static void bounds(void)
 
 static void answers(void)
 {
+	static const unsigned char address[16] = { 0x20, 1, 0xd, 0xb8, [15] = 7 };
+
 	begin();
 	put_answer(&request.n, 3);
 	assert(strstr(answered(), "  flows 3 new_flows 0 "));
@@ -80,12 +82,12 @@ static void answers(void)
 	short_xstats();
 
 	begin();
-	put_host(&request.n);
-	assert(!strcmp(answered(), "  host flows 5 settled 1 others 2 held 3s"));
+	put_host(&request.n, NULL, 0);
+	assert(!strcmp(answered(), "  host flows 5 settled 1 others 2 held 3s marks 4 wait 2500us "
+				   "ahead 4294967296 age 60s"));
 	short_xstats();
 	begin();
-	put_host(&request.n);
-	put_host_since(&request.n);
+	put_host(&request.n, address, sizeof(address));
 	assert(!strcmp(answered(), "  host 2001:db8::7 flows 5 settled 1 others 2 held 3s marks 4 "
 				   "wait 2500us ahead 4294967296 age 60s"));
 	short_xstats();

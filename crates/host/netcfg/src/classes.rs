@@ -17,14 +17,16 @@ const CLASS: u16 = 40;
 const GET_CLASS: u16 = 42;
 /// The kind of the qdisc whose classes are known.
 const KIND: &str = "mencius";
-/// The figures of a computer, and the nest of those of a flow: kernel/mencius/pkt_sched_mencius.h.
+/// The nests of the figures of a computer and of a flow: kernel/mencius/pkt_sched_mencius.h.
+const COMPUTER: u16 = 25;
+const FLOW: u16 = 26;
+/// The figures of a computer, in its nest.
 const FLOWS: u16 = 2;
-const FLOW: u16 = 6;
-const ADDRESS: u16 = 7;
-const HOST_MARKS: u16 = 8;
-const HOST_WAIT: u16 = 9;
-const AHEAD: u16 = 10;
-const AGE: u16 = 11;
+const ADDRESS: u16 = 6;
+const HOST_MARKS: u16 = 7;
+const HOST_WAIT: u16 = 8;
+const AHEAD: u16 = 9;
+const AGE: u16 = 10;
 /// The figures of a flow, in its nest.
 const HOST: u16 = 2;
 const SETTLED: u16 = 3;
@@ -181,7 +183,8 @@ fn take(class: &TcMessage, classes: &mut Classes) {
     }
     let Some(own) = own else { return };
     let ((bytes, packets), (drops, qlen)) = (sent, queued);
-    if let Some((_, nest)) = attributes(own).find(|(kind, _)| *kind == FLOW) {
+    let nest = |number| attributes(own).find(|(kind, _)| *kind == number);
+    if let Some((_, nest)) = nest(FLOW) {
         let flow = Flow {
             qdisc: handle.major,
             class: handle.minor,
@@ -192,7 +195,7 @@ fn take(class: &TcMessage, classes: &mut Classes) {
             ..Flow::default()
         };
         classes.flows.push(flow.with(&nest));
-    } else {
+    } else if let Some((_, nest)) = nest(COMPUTER) {
         let computer = Computer {
             qdisc: handle.major,
             class: handle.minor,
@@ -202,7 +205,7 @@ fn take(class: &TcMessage, classes: &mut Classes) {
             qlen,
             ..Computer::default()
         };
-        classes.computers.push(computer.with(own));
+        classes.computers.push(computer.with(&nest));
     }
 }
 
@@ -318,14 +321,15 @@ mod tests {
 
     fn host_figures() -> Vec<u8> {
         let address: core::net::Ipv6Addr = "2001:db8::7".parse().unwrap();
-        packed(&[
+        let inner = [
             pair(FLOWS, 5),
             (ADDRESS, address.octets().to_vec()),
             pair(HOST_MARKS, 4),
             pair(HOST_WAIT, 2500),
             (AHEAD, (1u64 << 33).to_ne_bytes().to_vec()),
             pair(AGE, 60_000),
-        ])
+        ];
+        packed(&[(COMPUTER | 1 << 15, packed(&inner))])
     }
 
     fn figures() -> Vec<u8> {
@@ -344,7 +348,11 @@ mod tests {
         let datagrams = [
             class("htb", 1, Vec::new()),
             class(KIND, 0x159, host_figures()),
-            class(KIND, 0x15a, packed(&[pair(FLOWS, 1)])),
+            class(
+                KIND,
+                0x15a,
+                packed(&[(COMPUTER, packed(&[pair(FLOWS, 1)]))]),
+            ),
             class(KIND, 0x2e9, figures()),
         ];
         let datagram: Vec<u8> = datagrams
@@ -367,7 +375,7 @@ mod tests {
             ahead_bytes: 1 << 33,
             age_ms: 60_000,
         };
-        let of_an_older_module = Computer {
+        let without_more = Computer {
             class: 0x15a,
             address: None,
             marks: 0,
@@ -377,7 +385,7 @@ mod tests {
             age_ms: 0,
             ..computer
         };
-        assert_eq!(classes.computers, [computer, of_an_older_module]);
+        assert_eq!(classes.computers, [computer, without_more]);
         let ought = Flow {
             qdisc: 0x10,
             class: 0x2e9,
@@ -409,7 +417,9 @@ mod tests {
             let names = names.filter(|line| line.starts_with("TCA_MENCIUS_"));
             names.into_iter().position(|found| found == name).unwrap() as u16
         };
-        assert_eq!(place("TCA_MENCIUS_HOST_UNSPEC", "TCA_MENCIUS_FLOW"), FLOW);
+        let nest = |name| place("TCA_MENCIUS_STATS_UNSPEC", name);
+        assert_eq!(nest("TCA_MENCIUS_STATS_HOST"), COMPUTER);
+        assert_eq!(nest("TCA_MENCIUS_STATS_FLOW"), FLOW);
         for (name, number) in [
             ("FLOWS", FLOWS),
             ("ADDRESS", ADDRESS),

@@ -1,6 +1,7 @@
 //! Common parts of the comparisons of disciplines in Rust with those in `kernel/`: the C programs,
 //! and their output.
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -41,6 +42,40 @@ pub fn compile(test: &str, source: &str) -> PathBuf {
     let flags = std::env::var("CFLAGS").unwrap_or_default();
     let flags: Vec<_> = flags.split_whitespace().collect();
     compile_with(test, source, &flags)
+}
+
+/// A header of `kernel/`, as `mencius/mencius.h`, and all that it includes.
+pub fn headers_of(header: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut next = vec![header.to_owned()];
+    while let Some(header) = next.pop() {
+        let text = std::fs::read_to_string(kernel().join(&header)).unwrap();
+        let (room, _) = header.split_once('/').unwrap();
+        let lines = text.lines();
+        let named = lines.filter_map(|line| line.strip_prefix("#include \"")?.strip_suffix('"'));
+        next.extend(named.map(|path| match path.strip_prefix("../") {
+            Some(other) => other.to_owned(),
+            None => format!("{room}/{path}"),
+        }));
+        next.retain(|other| !found.contains(other));
+        found.insert(header);
+    }
+    found
+}
+
+/// Fails unless `header` of `kernel/` includes what it uses, but for the words of `test/user.h`.
+pub fn assert_compiles_alone(header: &str) {
+    let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
+    let output = Command::new(&compiler)
+        .args(["-std=gnu11", "-fsyntax-only", "-w"])
+        .args(["-Werror=implicit-function-declaration", "-x", "c"])
+        .arg("-include")
+        .arg(kernel().join("test/user.h"))
+        .arg(kernel().join(header))
+        .output()
+        .unwrap_or_else(|error| panic!("cannot run {compiler}: {error}"));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{header} alone: {said}");
 }
 
 /// The numbers that a program prints.

@@ -6,7 +6,10 @@
 mod params;
 mod trace;
 
-use super::harness::{assert_refused, compare_random, compile, replay, write_down, written_traces};
+use super::harness::{
+    assert_compiles_alone, assert_refused, compare_random, compile, headers_of, replay, write_down,
+    written_traces,
+};
 use super::memory::tells_memory;
 use trace::{decide, random};
 
@@ -57,6 +60,17 @@ impl Seen {
             self.bounded += u64::from(run == 32);
         }
     }
+}
+
+/// Who reads or moves one header needs no other order than its own includes. `make test OF=upstream` has those that
+/// need a kernel.
+#[test]
+fn each_header_of_the_core_compiles_alone() {
+    let headers = headers_of("mencius/mencius.h");
+    assert!(headers.len() > 15, "{headers:?}");
+    headers
+        .iter()
+        .for_each(|header| assert_compiles_alone(header));
 }
 
 /// The traces have to reach all branches, or their agreement proves little.
