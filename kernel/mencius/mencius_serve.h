@@ -157,7 +157,7 @@ static __always_inline void mn_send(struct mencius *m, u64 now, u32 at,
 		mn_settling_dropped(&flow->settling, now);
 	mn_settling_left(&flow->settling, now, fl_since(now, popped->arrived),
 			 &m->within, cause);
-	mn_count_sent(flow, host, fl_since(now, popped->arrived), popped->len);
+	mn_count_sent(flow, host, now, popped->arrived, popped->len);
 	if (host->backlogged.others || !settled)
 		mn_hold_sent(&host->hold, popped->len, settled, &m->within);
 	mn_hold_sent(&m->hold, popped->len, settled, &m->between);

@@ -321,7 +321,8 @@ struct mn_sizes {
  * @packets:	that left
  * @drops:	of its packets
  * @marks:	of its packets
- * @delay:	1024 ns: sojourn time of its packets, moving average
+ * @delay:	1024 ns: sojourn time of packets that were looked at, moving
+ *		average; 0 before the first
  */
 struct mn_figures {
 	u64	bytes;
@@ -339,7 +340,8 @@ struct mn_figures {
  * @packets:	that left
  * @drops:	of its packets
  * @marks:	of its packets
- * @wait:	1024 ns: one in twenty of its packets waits longer, about
+ * @wait:	1024 ns: one in twenty of its packets waits longer, as far as
+ *		those tell that were looked at
  */
 struct mn_host_figures {
 	u64	began;
@@ -410,12 +412,12 @@ struct mn_flow {
  * @listed:	packets of its settled flows, by arrival
  * @hold:	within it
  * @in_settled:	neighbours among hosts with such packets
- * @settled:	whether it is among these
  * @allowance:	for others that have its turns
  * @turns:	of its flows
  * @sizes:	its flows by backlog
- * @figures:	its statistics
  * @size_list:	one more than its list of sizes; 0 for none
+ * @settled:	whether it has packets of settled flows
+ * @figures:	its statistics
  */
 struct mn_host {
 	struct mn_member	member;
@@ -433,9 +435,9 @@ struct mn_host {
 	struct mn_allowance	allowance;
 	struct mn_turns		turns;
 	struct mn_sizes		sizes;
-	struct mn_host_figures	figures;
 	u8			size_list;
 	bool			settled;
+	struct mn_host_figures	figures;
 };
 
 /**
