@@ -66,7 +66,27 @@ for how in y m; do
     if grep -n 'sch_mencius.*warning:' "$work/build.log"; then fail "there are warnings"; fi
 done
 
+if command -v sparse >/dev/null; then
+    say "sparse"
+    rm -f "$work/build/${qdisc%c}o"
+    # 0.6.4 does not know that word, nor the constants of MODULE_LICENSE() and its like, whichever module has them.
+    build C=1 CHECK="sparse -D__typeof_unqual__=__typeof__" "${qdisc%c}o" || fail "sparse fails, see $work/build.log"
+    if grep -E 'sch_mencius\.c:[0-9:]+ (warning|error)' "$work/build.log" | grep -v 'bad constant expression'; then
+        fail "sparse complains"
+    fi
+fi
+if command -v spatch >/dev/null; then
+    say "coccinelle"
+    for check in "$work"/tree/scripts/coccinelle/*/*.cocci; do
+        timeout 120 spatch -D report --very-quiet --no-show-diff --sp-file "$check" -I "$work/tree/include" \
+            "$work/tree/$qdisc" 2>/dev/null || true
+    done >"$work/coccinelle.log"
+    if grep -n sch_mencius "$work/coccinelle.log"; then fail "coccinelle complains"; fi
+fi
+
 say "each header alone"
+# The module has the uapi itself.
+cp --remove-destination "$source/include/uapi/linux/pkt_sched.h" "$work/tree/include/uapi/linux/pkt_sched.h"
 mkdir -p "$work/alone"
 sh kernel/copy.sh "$work/alone" mencius
 for header in "$work"/alone/common/*.h "$work"/alone/mencius/*.h; do
@@ -78,23 +98,7 @@ for header in "$work"/alone/common/*.h "$work"/alone/mencius/*.h; do
 done
 # What a header has and does not use itself is no fault of it, nor are hooks that it declares for others.
 echo "ccflags-y += -I$work/alone/mencius -Wno-unused-function -Wno-unused-const-variable" >>"$work/alone/Kbuild"
-for file in "$work"/alone/alone_*.c; do
-    object=$(basename "$file" .c).o
-    build M="$work/alone" "$object" || { tail -n 20 "$work/build.log"; fail "${object%.o} does not compile"; }
-done
-
-if command -v sparse >/dev/null; then
-    say "sparse"
-    rm -f "$work/build/${qdisc%c}o"
-    build C=1 CHECK=sparse "${qdisc%c}o" || fail "sparse fails, see $work/build.log"
-    if grep -nE 'sch_mencius\.c:[0-9:]+ (warning|error)' "$work/build.log"; then fail "sparse complains"; fi
-fi
-if command -v spatch >/dev/null; then
-    say "coccinelle"
-    for check in "$work"/tree/scripts/coccinelle/*/*.cocci; do
-        timeout 120 spatch -D report --very-quiet --no-show-diff --sp-file "$check" -I "$work/tree/include" \
-            "$work/tree/$qdisc" 2>/dev/null || true
-    done >"$work/coccinelle.log"
-    if grep -n sch_mencius "$work/coccinelle.log"; then fail "coccinelle complains"; fi
-fi
+objects=$(cd "$work/alone" && echo alone_*.c | sed 's/\.c/.o/g')
+# shellcheck disable=SC2086 # words
+build -k M="$work/alone" $objects || { grep -n 'error:' "$work/build.log"; fail "a header does not compile alone"; }
 say "ok"

@@ -71,7 +71,7 @@ static inline u32 ft_places(u32 entries)
 }
 
 /* Neighbours in the list by activity. */
-static __always_inline struct fl_nodes ft_nodes(const struct ft_table *table)
+static inline struct fl_nodes ft_nodes(const struct ft_table *table)
 {
 	return (struct fl_nodes){ &table->seen->links, sizeof(*table->seen) };
 }
@@ -102,7 +102,7 @@ static __always_inline void ft_touch(struct ft_table *table, u64 now, u32 at)
 }
 
 /* The entry with @hash, or FL_NIL. */
-static __always_inline u32 ft_lookup(const struct ft_table *table, u32 hash)
+static inline u32 ft_lookup(const struct ft_table *table, u32 hash)
 {
 	u32 index = ft_set_of(table, hash);
 	const struct ft_set *set = &table->sets[index];
@@ -116,7 +116,7 @@ static __always_inline u32 ft_lookup(const struct ft_table *table, u32 hash)
 }
 
 /* A way that is not in use in the set of @hash, or FL_NIL. */
-static __always_inline u32 ft_free_way(const struct ft_table *table, u32 hash)
+static inline u32 ft_free_way(const struct ft_table *table, u32 hash)
 {
 	u32 index = ft_set_of(table, hash);
 	u32 way = __ffs(~(u32)table->sets[index].used);
@@ -128,7 +128,7 @@ static __always_inline u32 ft_free_way(const struct ft_table *table, u32 hash)
  * The way in the set of @hash, which is full, that has been silent longest
  * among those that @stays, asked with @m, does not keep, or FL_NIL.
  */
-static __always_inline u32
+static inline u32
 ft_silent_longest(const struct ft_table *table, u64 now, u32 hash,
 		  bool (*stays)(const void *m, u32 at, u64 now), const void *m)
 {
@@ -167,8 +167,8 @@ static void ft_insert(struct ft_table *table, u64 now, u32 hash, u32 at)
 }
 
 /* Puts the unknown @hash in place @at of its set, instead of what is there. */
-static __always_inline void ft_replace(struct ft_table *table, u64 now,
-				       u32 hash, u32 at)
+static inline void ft_replace(struct ft_table *table, u64 now,
+			      u32 hash, u32 at)
 {
 	table->sets[at / FT_WAYS].hash[at % FT_WAYS] = hash;
 	ft_touch(table, now, at);
@@ -180,8 +180,8 @@ static __always_inline void ft_replace(struct ft_table *table, u64 now,
  * A place for the unknown @hash: @at, a way of its set that is not in use, or
  * where that is FL_NIL the set's guests; @fresh if it was not in use until now.
  */
-static __always_inline u32 ft_admit(struct ft_table *table, u64 now, u32 hash,
-				    u32 at, bool *fresh)
+static inline u32 ft_admit(struct ft_table *table, u64 now, u32 hash,
+			   u32 at, bool *fresh)
 {
 	*fresh = true;
 	if (at == FL_NIL) {
@@ -232,8 +232,8 @@ static void ft_forget(struct ft_table *table, u32 at)
 }
 
 /* The entry silent for longest, if that is for @idle or longer, or FL_NIL. */
-static __always_inline u32 ft_idle(const struct ft_table *table, u64 now,
-				   u64 idle)
+static inline u32 ft_idle(const struct ft_table *table, u64 now,
+			  u64 idle)
 {
 	u32 at = table->by_activity.head;
 

@@ -26,8 +26,8 @@ static inline void mn_allowance_init(struct mn_allowance *allowance, u64 now)
 	allowance->at = now;
 }
 
-static __always_inline void mn_allowance_grow(struct mn_allowance *allowance,
-					      u64 now)
+static inline void mn_allowance_grow(struct mn_allowance *allowance,
+				     u64 now)
 {
 	s64 grown = fl_since(now, allowance->at) / MN_ALLOWANCE_GROWS;
 

@@ -25,7 +25,7 @@ static __always_inline u32 mn_size(struct mn_backlog backlog)
 }
 
 /* The list for so much, plus one; 0 if no packets wait. */
-static __always_inline u32 mn_size_list(u32 size)
+static inline u32 mn_size_list(u32 size)
 {
 	u32 log = fls(size);
 

@@ -38,7 +38,7 @@ static __always_inline bool mn_may_owe(const struct mencius *m,
 }
 
 /* The place of the guests of a host. */
-static __always_inline u32 mn_guests_of(const struct mencius *m, u32 host)
+static inline u32 mn_guests_of(const struct mencius *m, u32 host)
 {
 	return m->flow_table.set_count * (FT_WAYS + 1) + host;
 }
@@ -68,7 +68,7 @@ static void mn_forget_host(struct mencius *m, u32 at)
 }
 
 /* Whether a host keeps its place: it has packets waiting, or is not silent. */
-static __always_inline bool mn_host_stays(const void *core, u32 at, u64 now)
+static inline bool mn_host_stays(const void *core, u32 at, u64 now)
 {
 	const struct mencius *m = core;
 
@@ -81,7 +81,7 @@ static __always_inline bool mn_host_stays(const void *core, u32 at, u64 now)
  * the host which has been silent longest, if it is silent and has nothing
  * waiting.
  */
-static __always_inline u32 mn_way_for_host(struct mencius *m, u64 now, u32 hash)
+static inline u32 mn_way_for_host(struct mencius *m, u64 now, u32 hash)
 {
 	struct ft_table *table = &m->host_table;
 	u32 at;
@@ -128,8 +128,8 @@ static noinline u32 mn_begin_host(struct mencius *m, u64 now, u32 hash)
  * The hash that stands for the host of a packet. It may become another one
  * unless it is @final.
  */
-static __always_inline u32 mn_host_hash(struct mencius *m, void *packet,
-					bool *final)
+static inline u32 mn_host_hash(struct mencius *m, void *packet,
+			       bool *final)
 {
 	*final = true;
 	if (m->params.hosts == MENCIUS_NONE)
@@ -139,8 +139,8 @@ static __always_inline u32 mn_host_hash(struct mencius *m, void *packet,
 }
 
 /* The host of @packet, by addresses that are @final or not. */
-static __always_inline u32 mn_host_of(struct mencius *m, u64 now, void *packet,
-				      bool *final)
+static inline u32 mn_host_of(struct mencius *m, u64 now, void *packet,
+			     bool *final)
 {
 	u32 hash = mn_host_hash(m, packet, final), at;
 
@@ -152,14 +152,14 @@ static __always_inline u32 mn_host_of(struct mencius *m, u64 now, void *packet,
 }
 
 /* Whether the place of the flow's host is still that host's. */
-static __always_inline bool mn_has_host(const struct mencius *m,
-					const struct mn_flow *flow)
+static inline bool mn_has_host(const struct mencius *m,
+			       const struct mn_flow *flow)
 {
 	return m->hosts[flow->host].term == flow->term;
 }
 
 /* A flow is forgotten: its host has one less. */
-static __always_inline void mn_leaves_host(struct mencius *m, u32 at)
+static inline void mn_leaves_host(struct mencius *m, u32 at)
 {
 	if (mn_has_host(m, &m->flows[at]))
 		m->hosts[m->flows[at].host].known--;
@@ -172,7 +172,7 @@ static void mn_forget(struct mencius *m, u32 at)
 }
 
 /* So many of the places of flows are each host's part, and one part is left. */
-static __always_inline u32 mn_part_of_host(const struct mencius *m)
+static inline u32 mn_part_of_host(const struct mencius *m)
 {
 	return m->flow_table.set_count * FT_WAYS / (m->host_table.active + 1);
 }
@@ -188,7 +188,7 @@ struct mn_newcomer {
  * and not silent, and the newcomer is of its host, which else has no more than
  * its part of all places.
  */
-static __always_inline bool mn_flow_stays(const void *newcomer, u32 at, u64 now)
+static inline bool mn_flow_stays(const void *newcomer, u32 at, u64 now)
 {
 	const struct mn_newcomer *new = newcomer;
 	const struct mencius *m = new->m;
@@ -305,8 +305,8 @@ static noinline void mn_look_up_again(struct mencius *m, u64 now, u32 at,
 }
 
 /* The flow of the packet that arrives. */
-static __always_inline u32 mn_flow_of(struct mencius *m, u64 now, u32 hash,
-				      void *packet)
+static inline u32 mn_flow_of(struct mencius *m, u64 now, u32 hash,
+			     void *packet)
 {
 	u32 at = ft_lookup(&m->flow_table, hash);
 
@@ -327,7 +327,7 @@ static __always_inline u32 mn_flow_of(struct mencius *m, u64 now, u32 hash,
  * Forgets flows and hosts that have fallen idle. While packets wait, the
  * scheduler still refers to them.
  */
-static __always_inline void mn_forget_idle(struct mencius *m, u64 now)
+static inline void mn_forget_idle(struct mencius *m, u64 now)
 {
 	u32 at, left;
 
@@ -352,14 +352,14 @@ static __always_inline void mn_forget_idle(struct mencius *m, u64 now)
 }
 
 /* One flow more in a host; hosts have any. */
-static __always_inline void mn_joined(u32 *flows, u32 *hosts)
+static inline void mn_joined(u32 *flows, u32 *hosts)
 {
 	*hosts += !*flows;
 	++*flows;
 }
 
 /* One flow less. */
-static __always_inline void mn_left(u32 *flows, u32 *hosts)
+static inline void mn_left(u32 *flows, u32 *hosts)
 {
 	--*flows;
 	*hosts -= !*flows;

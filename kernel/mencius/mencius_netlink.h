@@ -6,6 +6,7 @@
 #ifndef __MENCIUS_NETLINK_H
 #define __MENCIUS_NETLINK_H
 
+#include <linux/gen_stats.h>
 #include <linux/in6.h>
 #include <linux/limits.h>
 #include <linux/math64.h>
