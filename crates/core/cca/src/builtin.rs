@@ -1,7 +1,9 @@
 //! The controls of this crate: one line for each.
 
 use crate::registry::Registry;
-use crate::{bbr, copa, copa_library, cubic, gcc, illinois, prague, reno, tonopah, vegas, yeah};
+use crate::{
+    bbr, copa, copa_library, cubic, gcc, illinois, prague, reno, scream, tonopah, vegas, yeah,
+};
 
 impl Registry {
     /// The controls of this crate, in the order of `analects list controls`.
@@ -17,6 +19,7 @@ impl Registry {
                 prague::ENTRY,
                 copa::ENTRY,
                 gcc::ENTRY,
+                scream::ENTRY,
                 tonopah::ENTRY,
                 tonopah::SWITCH,
                 copa_library::ENTRY,

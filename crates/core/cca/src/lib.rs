@@ -26,6 +26,7 @@ mod pace;
 pub mod prague;
 pub mod registry;
 pub mod reno;
+pub mod scream;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]

@@ -142,3 +142,28 @@ fn prague_fills_a_marking_link_without_a_queue() {
     let (late, worst) = late_and_percentile(&bed, ms(20_000), 95);
     assert!(late == 0 && worst < 100, "{late} late, {worst} ms");
 }
+
+/// The same queue: a call leaves some of the link, since pictures come in bursts of which the end is marked, and
+/// its frames do not wait either.
+#[test]
+fn scream_keeps_a_marking_link_without_a_queue() {
+    let mut bed = bed("scream");
+    bed.mark = Box::new(|_, queued| queued >= 4);
+    bed.call(ms(30_000));
+    bed.run(ms(12_000));
+    let rate = goodput(&mut bed, Duration::from_secs(3));
+    assert!(rate > Rate::from_bits(10_000_000), "{rate}");
+    let (late, worst) = late_and_percentile(&bed, ms(10_000), 95);
+    assert!(late == 0 && worst < 100, "{late} late, {worst} ms");
+    bed.rate = Rate::from_bits(5_000_000);
+    bed.run(ms(20_000));
+    let rate = goodput(&mut bed, Duration::from_secs(5));
+    assert!(rate > Rate::from_bits(2_500_000), "{rate}");
+    let (late, worst) = late_and_percentile(&bed, ms(20_000), 95);
+    assert!(late == 0 && worst < 100, "{late} late, {worst} ms");
+}
+
+#[test]
+fn scream_ramps_up_and_gives_way() {
+    ramps_up_and_gives_way("scream", capped("scream", 15), 50, 0, 95);
+}
