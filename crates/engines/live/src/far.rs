@@ -2,10 +2,10 @@
 
 mod ready;
 
-use crate::{Error, FarFailed};
 use crate::clock::Clock;
 use crate::devices::Addresses;
 use crate::signals::{Signals, unblocked};
+use crate::{Error, FarFailed};
 use ready::{Listens, listens};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use serde::Serialize;

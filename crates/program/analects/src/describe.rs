@@ -9,7 +9,7 @@ use crate::runs::engines::ENGINES;
 use command::Refused;
 use command::print;
 use described::{Entry, said};
-use measure::metric::{Better, Metric};
+use measure::metric::{Better, Metric, Range};
 use reproduce::registry;
 use scenario::presets::{self, LinkPreset};
 use scenario::{Document, Reflectors};
@@ -111,6 +111,12 @@ fn compared(metric: &Metric) -> String {
         "" => "none",
         unit => unit,
     };
+    let range = match metric.range {
+        Range::Any => ", of any sign".to_owned(),
+        Range::Positive => String::new(),
+        Range::Within(least, most) => format!(", from {least} to {most}"),
+        Range::Time => ", at most as long as was measured".to_owned(),
+    };
     let better = match metric.better {
         Better::Less => "less is better",
         Better::More => "more is better",
@@ -125,7 +131,7 @@ fn compared(metric: &Metric) -> String {
         };
         format!(" In tables{asked}: `{heading}`, the {statistic} of all values.")
     });
-    format!("Unit: {unit}; {better}.{column}")
+    format!("Unit: {unit}{range}; {better}.{column}")
 }
 
 /// Lists names with a line about each.
