@@ -3,7 +3,7 @@ chrome://webrtc-internals dumps them: `analects import webrtc-internals` has to 
 began and ended, and nothing where nothing was. Needs Chromium, and /dev/net/tun; a minute for each cause. With a folder in
 ANALECTS_DUMPS the dumps stay there.
 
-test-dumps.py [PROGRAM [CAUSE...]]
+test-dumps.py [--short] [PROGRAM [CAUSE...]]   (--short: the first three)
 """
 
 import json
@@ -272,8 +272,10 @@ def tried(program, name):
 
 
 def main():
-    if len(sys.argv) > 1:
-        program = sys.argv[1]
+    args = [arg for arg in sys.argv[1:] if arg != "--short"]
+    names = list(CAUSES)[: 3 if len(args) < len(sys.argv) - 1 else None]
+    if args:
+        program = args[0]
     else:
         built = pathlib.Path(__file__).with_name("built.sh")
         program = subprocess.run(["sh", built, "analects"], capture_output=True, text=True, check=True).stdout.strip()
@@ -282,7 +284,7 @@ def main():
         print("test-dumps: SKIPPED, nothing was tested: no Chromium, or no /dev/net/tun", file=sys.stderr)
         return
     wrong = 0
-    for name in sys.argv[2:] or CAUSES:
+    for name in args[1:] or names:
         found, span = tried(pathlib.Path(program).resolve(), name)
         good = CAUSES[name].is_named(found, span)
         wrong += not good
