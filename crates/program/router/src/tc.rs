@@ -6,6 +6,8 @@ mod counters;
 mod flows;
 mod followers;
 mod keep;
+mod looked;
+mod paged;
 mod show;
 
 use crate::autorate::auto::Auto;
@@ -28,6 +30,8 @@ use netcfg::{
 use std::path::Path;
 use units::{Bytes, Choice, Duration, Rate, Refusal};
 
+pub use paged::page;
+
 type Result<T> = core::result::Result<T, Refused>;
 
 /// Runs one of the subcommands.
@@ -36,7 +40,10 @@ pub fn tc(command: TcCommand) -> Result<()> {
         TcCommand::Apply(args) => apply(*args),
         TcCommand::Show(args) => show::show(&args),
         TcCommand::Clear(args) => clear(&args),
-        TcCommand::Keep(args) => keep::keep(&args),
+        TcCommand::Keep(args) => {
+            let page = page(&args.page, &args.state, args.dev.as_deref())?;
+            keep::keep(&args, page)
+        }
     }
 }
 
@@ -77,7 +84,7 @@ fn apply(mut args: TcApply) -> Result<()> {
         confirm::confirm(args, &host, &device, before, span)?;
     }
     if let Some(claim) = claim {
-        return as_applied(&mut host, &args.state, &device, claim);
+        return as_applied(&mut host, &args.state, &device, claim, None);
     }
     let (Some(rules), Some(first)) = (rules, settings.threshold) else {
         return Ok(());

@@ -14,6 +14,7 @@ const FLOORS: [&[&str]; 10] = [
         "workload",
         "link",
         "netcfg",
+        "page",
         "probe",
         "machine",
     ],
