@@ -1,6 +1,7 @@
 //! `analects list` and `analects describe`.
 
 mod described;
+mod keys;
 mod markdown;
 
 use crate::cli::{Listed, Style};
@@ -18,9 +19,6 @@ use transport::media::MediaParams;
 use units::param::Spec;
 use units::{Refusal, choice};
 use workload::Carrier;
-
-/// An example of all keys of a scenario; a test runs it.
-const SCENARIO: &str = include_str!("describe/scenario.toml");
 
 fn disciplines() -> Vec<Entry> {
     let registry = &own::simulator().disciplines;
@@ -206,8 +204,8 @@ pub fn describe(name: &str, style: Style) -> Result<(), Refused> {
         return print(preset.text);
     }
     let (title, entries) = match name {
-        "scenario" if style == Style::Text => return print(SCENARIO),
-        "scenario" => return print(&format!("```toml\n{SCENARIO}```\n")),
+        "scenario" if style == Style::Text => return print(&keys::example()),
+        "scenario" => return print(&keys::tables()),
         #[cfg(feature = "host")]
         "check" => return print(&crate::host::check::described()),
         "disciplines" => ("Disciplines", disciplines()),

@@ -28,7 +28,7 @@ use netcfg::{
     Threshold,
 };
 use std::path::Path;
-use units::{Bytes, Choice, Duration, Rate, Refusal};
+use units::{Bytes, Choice, Duration, Refusal};
 
 pub use paged::page;
 
@@ -354,11 +354,7 @@ fn threshold(text: &str) -> Result<Threshold> {
 
 fn rate(option: &str, text: &str) -> Result<ShapedRate> {
     let help = "write 85 to 95 % of what a speed test shows, such as 45mbit";
-    let rate: Rate = text
-        .parse()
-        .map_err(|error| refused(option, &error, help))?;
-    rate.try_into()
-        .map_err(|error| refused(option, &error, help))
+    text.parse().map_err(|error| refused(option, &error, help))
 }
 
 fn discipline(
