@@ -6,13 +6,12 @@ The seconds, 20 without a number, begin with the first picture that is decoded: 
 while to come about. For `analects import webrtc-internals`. Chromium is driven by its debugging pipe.
 """
 
-import json
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 import time
+
+from chromium import Browser
 
 PAGE = """<!doctype html><title>call</title><script>
 /* When the first picture was decoded, by performance.now(). */
@@ -61,62 +60,8 @@ call();
 const lasted = () => first === null ? 0 : (performance.now() - first) / 1000;
 </script>"""
 
-OPTIONS = [
-    "--remote-debugging-pipe",
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--autoplay-policy=no-user-gesture-required",
-]
 # Seconds in which a picture has to come.
 PATIENCE = 60
-DUMP = """document.getElementById("dump-checkbox").checked = false;
-document.getElementById("dump-click-target").click();"""
-
-
-class Browser:
-    """A browser, and its debugging pipe: descriptors 3 and 4 of it."""
-
-    def __init__(self, folder):
-        from_us, to_browser = os.pipe()
-        from_browser, to_us = os.pipe()
-        line = f'exec "$@" 3<&{from_us} 4>&{to_us} </dev/null >/dev/null 2>&1'
-        program = os.environ.get("ANALECTS_CHROMIUM", "chromium")
-        words = [program, *OPTIONS, f"--user-data-dir={folder}/profile", "about:blank"]
-        self.child = subprocess.Popen(["sh", "-c", line, "sh", *words], pass_fds=(from_us, to_us))
-        os.close(from_us)
-        os.close(to_us)
-        self.to = os.fdopen(to_browser, "wb", 0)
-        self.answers = os.fdopen(from_browser, "rb", 0)
-        self.rest = b""
-        self.asked = 0
-
-    def message(self):
-        while b"\0" not in self.rest:
-            read = self.answers.read(65536)
-            if not read:
-                sys.exit("record-dump: error: the browser ended")
-            self.rest += read
-        message, _, self.rest = self.rest.partition(b"\0")
-        return json.loads(message)
-
-    def ask(self, method, session=None, **params):
-        self.asked += 1
-        question = {"id": self.asked, "method": method, "params": params}
-        if session:
-            question["sessionId"] = session
-        self.to.write(json.dumps(question).encode() + b"\0")
-        while True:
-            answer = self.message()
-            if answer.get("id") == self.asked:
-                if "error" in answer:
-                    sys.exit(f"record-dump: error: {method}: {answer['error']}")
-                return answer["result"]
-
-    def tab(self, url):
-        target = self.ask("Target.createTarget", url=url)["targetId"]
-        return self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
 
 
 def wait(browser, call, seconds):
@@ -124,8 +69,7 @@ def wait(browser, call, seconds):
     began = time.monotonic()
     while True:
         time.sleep(0.5)
-        asked = browser.ask("Runtime.evaluate", session=call, expression="lasted()")
-        lasted = asked["result"].get("value", 0)
+        lasted = browser.run(call, "lasted()") or 0
         if lasted >= seconds:
             return
         if lasted == 0 and time.monotonic() > began + PATIENCE:
@@ -138,24 +82,12 @@ def record(file, seconds):
         page.write_text(PAGE)
         browser = Browser(folder)
         try:
-            internals = browser.tab("chrome://webrtc-internals")
-            # The page knows the connections that begin while it is there.
-            time.sleep(3)
-            browser.ask("Browser.setDownloadBehavior", behavior="allow", downloadPath=folder)
+            internals = browser.internals()
             call = browser.tab(page.as_uri())
             wait(browser, call, seconds)
-            browser.ask("Runtime.evaluate", session=internals, expression=DUMP)
-            dump = pathlib.Path(folder) / "webrtc_internals_dump.txt"
-            for _ in range(100):
-                if dump.exists():
-                    break
-                time.sleep(0.2)
-            else:
-                sys.exit("record-dump: error: the page wrote no dump within 20 s")
-            pathlib.Path(file).write_bytes(dump.read_bytes())
+            pathlib.Path(file).write_bytes(browser.dump(internals))
         finally:
-            browser.child.kill()
-            browser.child.wait()
+            browser.end()
 
 
 if __name__ == "__main__":

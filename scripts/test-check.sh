@@ -171,6 +171,25 @@ check 1 wrong.toml
 grep -q 'failed in 2 of 2 calls: it ended with status 3' out || fail "no word on an application that ends"
 passed "an application that ends badly fails"
 
+sed 's/far = .*/far = "echo no certificate >\&2; exit 1"/' good.toml >wrong.toml
+check 1 wrong.toml
+grep -q "failed in 2 of 2 calls: the far side's command ended after 0.. s, with status 1, .*: no certificate" out ||
+    fail "no word on a server that does not begin"
+sed 's/far = .*/far = "nosuchprogram"/' good.toml >wrong.toml
+check 2 wrong.toml
+grep -q 'application.far cannot be run' err || fail "no word on a server that is not there"
+passed "a server that ends before it listens fails, and one that is not there is a wrong file"
+
+sed 's/near = "/near = "setsid sleep 300 \& /' good.toml >held.toml
+check 0 held.toml --time 2min
+passed "who keeps standard output open holds nothing up"
+
+sed 's/near = "/near = "[ ! -e before ] || echo {no; touch before; /' good.toml >wrong.toml
+check 2 wrong.toml --json out.json
+grep -q '1 runs do not decide' out || fail "calls before an error are not told"
+python3 -c 'import json; assert json.load(open("out.json"))["conditions"][0]["runs"] == 1' || fail "JSON before an error"
+passed "what was found before an error is told"
+
 check 0 slow.toml
 check 1 slow.toml --baseline base.json --save never.json
 grep -q 'fps_p5 got worse' out || fail "no word on a regression"

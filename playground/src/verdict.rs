@@ -238,6 +238,7 @@ fn difference(a: &Summary, b: &Summary, metric: &Metric) -> Option<Estimate> {
     compare(
         Statistic::Mean,
         [&sides[0], &sides[1]],
+        metric.range.bounds(f64::INFINITY),
         Against::Difference,
         LEVEL,
     )

@@ -195,7 +195,7 @@ class Results:
             Refused: If a name is unknown, or there are no values.
         """
         values = list(self._side(self._core.values(metric), discipline).values())
-        found = _core.estimated(values, registry.describe(metric.split(":")[0])["statistic"] or "mean")
+        found = _core.estimated(values, metric, registry.describe(metric.split(":")[0])["statistic"] or "mean")
         if found is None:
             raise Refused("there are no values", "see the frame runs", metric)
         value, interval, _ = found
@@ -223,7 +223,7 @@ class Results:
         if not both:
             raise Refused("no run of one has the seed and the variant of one of the other", None, f"{ours}, {theirs}")
         values = [[side[key] for key in both] for side in sides]
-        found = _core.compare(values[0], values[1], statistic or entry["statistic"] or "mean", percent)
+        found = _core.compare(values[0], values[1], metric, statistic or entry["statistic"] or "mean", percent)
         if found is None:
             raise Refused("there are no values to compare", "see the frame runs", metric)
         value, interval, runs = found

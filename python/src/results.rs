@@ -1,7 +1,7 @@
 //! Results, and what frames are made of.
 
 use crate::refused::Refused;
-use measure::estimate::{self, Against, LEVEL};
+use measure::estimate::{self, Against, Bounds, LEVEL};
 use measure::metric::{Observed, Registry};
 use measure::{Estimate, RunResult, Statistic};
 use pyo3::prelude::*;
@@ -160,13 +160,14 @@ impl Series {
     }
 }
 
-/// One side against the other, unit by unit: the difference (or with `percent` the change), the ends of its
+/// One side against the other in a metric, unit by unit: the difference (or with `percent` the change), the ends of its
 /// 95 % interval, and the number of units. The interval is None if there is none; all of it is None if no
 /// unit has values on both sides.
 #[pyfunction]
 pub fn compare(
     ours: Vec<Vec<f64>>,
     theirs: Vec<Vec<f64>>,
+    metric: &str,
     statistic: &str,
     percent: bool,
 ) -> PyResult<Option<Figure>> {
@@ -176,13 +177,19 @@ pub fn compare(
         Against::Difference
     };
     let sides = [&ours[..], &theirs[..]];
-    Ok(estimate::compare(read(statistic)?, sides, against, LEVEL).map(figure))
+    Ok(estimate::compare(read(statistic)?, sides, bounds(metric)?, against, LEVEL).map(figure))
 }
 
 /// A statistic of units, as `compare` has it.
 #[pyfunction]
-pub fn estimated(units: Vec<Vec<f64>>, statistic: &str) -> PyResult<Option<Figure>> {
-    Ok(estimate::estimate(read(statistic)?, &units).map(figure))
+pub fn estimated(units: Vec<Vec<f64>>, metric: &str, statistic: &str) -> PyResult<Option<Figure>> {
+    Ok(estimate::estimate(read(statistic)?, &units, bounds(metric)?).map(figure))
+}
+
+/// What values of a metric, `NAME` or `NAME:ENTRY`, can be.
+fn bounds(metric: &str) -> Result<Bounds, Refused> {
+    let selection = Registry::builtin().select(metric).map_err(Refused::from)?;
+    Ok(selection.metric.range.bounds(f64::INFINITY))
 }
 
 /// A value, the ends of its interval, and the number of units behind it.

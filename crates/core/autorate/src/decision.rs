@@ -85,6 +85,16 @@ impl Why {
             Why::Silent => "silent",
         }
     }
+
+    /// How long packets wait in the line, as far as that is known.
+    pub const fn wait(&self) -> Option<Duration> {
+        match *self {
+            Why::Waits { wait } | Why::Queue { wait, .. } => Some(wait),
+            Why::Late { beyond } => Some(beyond),
+            Why::Usual { .. } | Why::More { .. } | Why::Used => Some(Duration::ZERO),
+            Why::Set | Why::Start | Why::Idle | Why::Base | Why::Silent => None,
+        }
+    }
 }
 
 impl fmt::Display for Why {

@@ -88,6 +88,59 @@ impl Statistic {
 /// Confidence of the intervals that are shown.
 pub const LEVEL: f64 = 0.95;
 
+/// What values can be, and so their means: both ends belong to it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bounds {
+    /// None is less.
+    pub least: f64,
+    /// None is more.
+    pub most: f64,
+}
+
+impl Bounds {
+    /// Of values that can be anything.
+    pub const NONE: Bounds = Bounds {
+        least: f64::NEG_INFINITY,
+        most: f64::INFINITY,
+    };
+
+    /// The part of an interval in which the figure can be; its value belongs to it, though rounding may have left it a
+    /// hair outside.
+    fn of(self, (low, high): (f64, f64), value: f64) -> (f64, f64) {
+        (
+            low.max(self.least).min(value),
+            high.min(self.most).max(value),
+        )
+    }
+
+    /// Those of the statistic of values in these.
+    fn after(self, statistic: Statistic) -> Bounds {
+        match statistic {
+            Statistic::ShareAbove(_) => Bounds {
+                least: 0.0,
+                most: 100.0,
+            },
+            Statistic::Mean | Statistic::Quantile(_) | Statistic::Max => self,
+        }
+    }
+
+    /// Those of a comparison of two such values.
+    fn between(self, against: Against) -> Bounds {
+        match against {
+            Against::Difference => Bounds {
+                least: self.least - self.most,
+                most: self.most - self.least,
+            },
+            // Nothing is less than none of theirs.
+            Against::Percent if self.least >= 0.0 => Bounds {
+                least: -100.0,
+                ..Bounds::NONE
+            },
+            Against::Percent => Bounds::NONE,
+        }
+    }
+}
+
 /// A figure, and its uncertainty.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
@@ -158,29 +211,29 @@ pub fn change(ours: f64, theirs: f64) -> Option<f64> {
     (theirs > 0.0).then(|| 100.0 * (ours - theirs) / theirs)
 }
 
-/// The statistic over `units`, each with its values; none if there is no value.
-pub fn estimate(statistic: Statistic, units: &[Vec<f64>]) -> Option<Estimate> {
-    estimate_at(statistic, units, LEVEL)
+/// The statistic over `units`, each with its values, which are within `bounds`; none if there is no value.
+pub fn estimate(statistic: Statistic, units: &[Vec<f64>], bounds: Bounds) -> Option<Estimate> {
+    estimate_at(statistic, units, bounds, LEVEL)
 }
 
 /// The same, with an interval of the confidence `level`.
-pub fn estimate_at(statistic: Statistic, units: &[Vec<f64>], level: f64) -> Option<Estimate> {
+pub fn estimate_at(
+    statistic: Statistic,
+    units: &[Vec<f64>],
+    bounds: Bounds,
+    level: f64,
+) -> Option<Estimate> {
     let filled = units.iter().filter(|unit| !unit.is_empty()).count();
     let ci95 = match statistic.of_units(units) {
-        Some(each) => floor(&each, interval::of_mean(&each, level)),
+        Some(each) => interval::of_mean(&each, level),
         None => quantile_interval(statistic, units, level),
     };
+    let (value, bounds) = (statistic.over(units)?, bounds.after(statistic));
     Some(Estimate {
-        value: statistic.over(units)?,
-        ci95,
+        value,
+        ci95: ci95.map(|ends| bounds.of(ends, value)),
         units: filled,
     })
-}
-
-/// A quantity that is never negative has no mean below zero.
-fn floor(values: &[f64], interval: Option<(f64, f64)>) -> Option<(f64, f64)> {
-    let negative = values.iter().any(|value| *value < 0.0);
-    interval.map(|(low, high)| (if negative { low } else { low.max(0.0) }, high))
 }
 
 impl Statistic {
@@ -229,6 +282,7 @@ fn quantile_interval(statistic: Statistic, units: &[Vec<f64>], level: f64) -> Op
 pub fn compare(
     statistic: Statistic,
     sides: [&[Vec<f64>]; 2],
+    bounds: Bounds,
     against: Against,
     level: f64,
 ) -> Option<Estimate> {
@@ -242,8 +296,8 @@ pub fn compare(
     };
     let at = |level| {
         Some([
-            estimate_at(statistic, &ours, level)?,
-            estimate_at(statistic, &theirs, level)?,
+            estimate_at(statistic, &ours, bounds, level)?,
+            estimate_at(statistic, &theirs, bounds, level)?,
         ])
     };
     let ci95 = match (statistic.of_units(&ours), statistic.of_units(&theirs)) {
@@ -259,8 +313,8 @@ pub fn compare(
     };
     let [ours_at, theirs_at] = [&ours, &theirs].map(|units| statistic.over(units));
     let value = value([ours_at?, theirs_at?])?;
-    // Rounding may leave it a hair outside.
-    let ci95 = ci95.map(|(low, high)| (low.min(value), high.max(value)));
+    let bounds = bounds.after(statistic).between(against);
+    let ci95 = ci95.map(|ends| bounds.of(ends, value));
     Some(Estimate {
         value,
         ci95,
@@ -358,6 +412,7 @@ pub fn worst(figures: &[Estimate], least: bool) -> Option<Estimate> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::metric::Range;
     use units::random::Stream;
 
     #[test]
@@ -389,9 +444,9 @@ mod tests {
 
     #[test]
     fn an_interval_needs_units_and_says_what_it_lacks() {
-        let one = estimate(Statistic::Mean, &[vec![1.0, 3.0]]).unwrap();
+        let one = estimate(Statistic::Mean, &[vec![1.0, 3.0]], Bounds::NONE).unwrap();
         assert_eq!((one.value, one.ci95, one.doubt()), (2.0, None, None));
-        let zero = estimate(Statistic::Mean, &vec![vec![0.0, 0.0]; 30]).unwrap();
+        let zero = estimate(Statistic::Mean, &vec![vec![0.0, 0.0]; 30], Bounds::NONE).unwrap();
         assert_eq!((zero.value, zero.ci95), (0.0, None));
         // 1 − 0.05^(1/30).
         let doubt = zero.doubt().unwrap();
@@ -399,21 +454,57 @@ mod tests {
             doubt.contains("in none of 30") && doubt.contains("10 %"),
             "{doubt}"
         );
-        let few = estimate(Statistic::Mean, &units(&[0.0, 0.0, 3.0, 0.0])).unwrap();
+        let few = estimate(Statistic::Mean, &units(&[0.0, 0.0, 3.0, 0.0]), Bounds::NONE).unwrap();
         assert_eq!(
             few.doubt().unwrap(),
             "4 are too few to tell how sure this is"
         );
-        let many = estimate(Statistic::Mean, &units(&[1.0, 2.0, 3.0, 4.0, 5.0])).unwrap();
+        let many = estimate(
+            Statistic::Mean,
+            &units(&[1.0, 2.0, 3.0, 4.0, 5.0]),
+            Bounds::NONE,
+        )
+        .unwrap();
         let (low, high) = many.ci95.unwrap();
         assert!((0.0..1.1).contains(&low) && high > 4.9, "{low} {high}");
     }
 
     #[test]
+    fn an_interval_is_inside_of_what_is_possible() {
+        let share = Range::PERCENT.bounds(60.0);
+        let most = units(&[100.0, 99.0, 100.0, 98.0, 100.0, 100.0]);
+        let ends = |bounds| {
+            let estimate = estimate(Statistic::Mean, &most, bounds).unwrap();
+            estimate.ci95.unwrap()
+        };
+        assert!(ends(Bounds::NONE).1 > 100.0);
+        assert_eq!(ends(share).1, 100.0);
+        // A mean beyond what was declared belongs to its own interval.
+        assert!(ends(Range::Time.bounds(60.0)).1 >= 99.5);
+        // Of a hundred percent nothing is left to gain, and less than all cannot be lost.
+        let little = units(&[1.0, 0.0, 4.0, 90.0, 0.0, 1.0]);
+        let differs = |against| {
+            let sides = [&little[..], &most[..]];
+            compare(Statistic::Mean, sides, share, against, LEVEL).unwrap()
+        };
+        let (low, high) = differs(Against::Difference).ci95.unwrap();
+        assert!(low >= -100.0 && high <= 100.0, "{low} {high}");
+        assert!(differs(Against::Percent).ci95.unwrap().0 >= -100.0);
+        // A share of values is in percent, whatever the values are in.
+        let few = estimate(Statistic::ShareAbove(99.5), &most, Range::Any.bounds(0.0));
+        assert!(few.unwrap().ci95.unwrap().1 <= 100.0);
+    }
+
+    #[test]
     fn a_unit_counts_once_however_many_values_it_has() {
         let uneven = [vec![1.0; 1000], vec![3.0]];
-        assert_eq!(estimate(Statistic::Mean, &uneven).unwrap().value, 2.0);
-        let share = estimate(Statistic::ShareAbove(2.0), &uneven).unwrap();
+        assert_eq!(
+            estimate(Statistic::Mean, &uneven, Bounds::NONE)
+                .unwrap()
+                .value,
+            2.0
+        );
+        let share = estimate(Statistic::ShareAbove(2.0), &uneven, Bounds::NONE).unwrap();
         assert_eq!((share.value, share.units), (50.0, 2));
     }
 
@@ -422,12 +513,25 @@ mod tests {
         // Ours is always half of theirs, which vary a lot.
         let theirs = units(&[10.0, 1000.0, 70.0, 200.0]);
         let ours = units(&[5.0, 500.0, 35.0, 100.0]);
-        let half = compare(Statistic::Mean, [&ours, &theirs], Against::Percent, LEVEL);
+        let half = compare(
+            Statistic::Mean,
+            [&ours, &theirs],
+            Bounds::NONE,
+            Against::Percent,
+            LEVEL,
+        );
         // Theirs vary so much that they could be zero: the ratio could then have any value.
         assert_eq!(half.map(|half| half.value), Some(-50.0));
         let theirs = units(&[10.0, 14.0, 11.0, 13.0, 10.0, 14.0, 11.0, 13.0]);
         let ours = units(&[5.0, 7.0, 5.5, 6.5, 5.0, 7.0, 5.5, 6.5]);
-        let half = compare(Statistic::Mean, [&ours, &theirs], Against::Percent, LEVEL).unwrap();
+        let half = compare(
+            Statistic::Mean,
+            [&ours, &theirs],
+            Bounds::NONE,
+            Against::Percent,
+            LEVEL,
+        )
+        .unwrap();
         let (low, high) = half.ci95.unwrap();
         assert!(
             (low + 50.0).abs() < 1e-6 && (high + 50.0).abs() < 1e-6,
@@ -436,7 +540,13 @@ mod tests {
         // From zero there is no change in percent.
         let none = units(&[0.0; 4]);
         assert_eq!(
-            compare(Statistic::Mean, [&ours, &none], Against::Percent, LEVEL),
+            compare(
+                Statistic::Mean,
+                [&ours, &none],
+                Bounds::NONE,
+                Against::Percent,
+                LEVEL
+            ),
             None
         );
     }
@@ -446,18 +556,23 @@ mod tests {
         let runs: Vec<Vec<f64>> = (0..20)
             .map(|run| (0..50).map(|n| f64::from((n * 7 + run * 3) % 50)).collect())
             .collect();
-        let median = estimate(Statistic::Quantile(0.5), &runs).unwrap();
+        let median = estimate(Statistic::Quantile(0.5), &runs, Bounds::NONE).unwrap();
         assert_eq!(median.value, 24.0);
         let skewed: Vec<Vec<f64>> = (0..20)
             .map(|run| (0..50).map(|n| f64::from(n) + f64::from(run)).collect())
             .collect();
-        let median = estimate(Statistic::Quantile(0.5), &skewed).unwrap();
+        let median = estimate(Statistic::Quantile(0.5), &skewed, Bounds::NONE).unwrap();
         let (low, high) = median.ci95.unwrap();
         assert!(
             low < median.value && median.value < high && high - low < 12.0,
             "{low} {high}"
         );
-        assert_eq!(estimate(Statistic::Max, &skewed).unwrap().ci95, None);
+        assert_eq!(
+            estimate(Statistic::Max, &skewed, Bounds::NONE)
+                .unwrap()
+                .ci95,
+            None
+        );
     }
 
     /// One value for each of `size` units: `factor` times a log-normal, or zero.
@@ -483,8 +598,13 @@ mod tests {
                 for _ in 0..SAMPLES {
                     let ours = drawn(&mut chance, size, factor, zeros);
                     let theirs = drawn(&mut chance, size, 1.0, zeros);
-                    let change =
-                        compare(Statistic::Mean, [&ours, &theirs], Against::Percent, LEVEL);
+                    let change = compare(
+                        Statistic::Mean,
+                        [&ours, &theirs],
+                        Bounds::NONE,
+                        Against::Percent,
+                        LEVEL,
+                    );
                     let interval = change.and_then(|change| change.ci95);
                     let truth = 100.0 * (factor - 1.0);
                     given += u32::from(interval.is_some());

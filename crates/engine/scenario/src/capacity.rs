@@ -3,8 +3,11 @@
 use crate::document::OF_LINK;
 use crate::error::{ScenarioError, printable};
 use crate::files::trace_of;
+use crate::keys::WAY;
 use crate::model::Buffer;
+use crate::read::PlayedBy;
 use crate::section::{Section, Text};
+use core::fmt;
 use link::Capacity;
 use link::trace::Trace;
 use std::sync::Arc;
@@ -13,10 +16,6 @@ use units::{Bytes, Duration, ParseError, Rate};
 
 type Result<T> = core::result::Result<T, ScenarioError>;
 
-/// Slower or faster links are mistakes.
-const RATES: (Rate, Rate) = (Rate::from_bits(1_000), Rate::from_bits(1_000_000_000_000));
-/// The range of factors for a trace's rates.
-const SCALES: core::ops::RangeInclusive<f64> = 0.001..=1000.0;
 /// A capacity that changes, as in messages.
 const STEPS: &str = "steps = \"0s 20mbit; 20s 5mbit\"";
 
@@ -25,9 +24,9 @@ pub type Earlier<'a> = &'a dyn Fn(&str) -> Option<&'a Capacity>;
 
 /// A rate, a trace or steps.
 pub fn capacity(section: &mut Section<'_>, earlier: Earlier<'_>) -> Result<Capacity> {
-    let (rate, trace) = (section.text("rate")?, section.text("trace")?);
-    let stepped = section.has("steps");
-    let steps = section.texts("steps")?;
+    let (rate, trace) = (section.text(&WAY.rate)?, section.text(&WAY.trace)?);
+    let stepped = section.has(&WAY.steps);
+    let steps = section.texts(&WAY.steps)?;
     if stepped && steps.is_empty() {
         let message = format!("{}.steps is empty", section.path());
         return Err(section.error(&message, &format!("write {STEPS}")));
@@ -45,7 +44,7 @@ pub fn capacity(section: &mut Section<'_>, earlier: Earlier<'_>) -> Result<Capac
         (Some(_), Some(other), _) => rival(&other, "rate"),
         (Some(_), None, Some(other)) => rival(other, "rate"),
         (None, Some(_), Some(other)) => rival(other, "trace"),
-        (Some(text), None, None) => rate_of(&text).map(Capacity::Constant),
+        (Some(text), None, None) => text.of(&WAY.rate).map(Capacity::Constant),
         (None, Some(text), None) => recorded(&text, &replay, earlier),
         (None, None, Some(_)) => stepwise(&steps),
         (None, None, None) => {
@@ -65,9 +64,9 @@ struct Replay<'a> {
 impl<'a> Replay<'a> {
     fn of(section: &mut Section<'a>) -> Result<Self> {
         Ok(Replay {
-            by: section.text("trace_by")?,
-            scale: section.text("trace_scale")?,
-            late: section.text("trace_late")?,
+            by: section.text(&WAY.trace_by)?,
+            scale: section.text(&WAY.trace_scale)?,
+            late: section.text(&WAY.trace_late)?,
         })
     }
 
@@ -79,31 +78,19 @@ impl<'a> Replay<'a> {
     }
 
     fn play(&self, mut trace: Trace) -> Result<Trace> {
-        if let Some(text) = &self.by {
-            trace = match text.value.as_str() {
-                "time" => trace,
-                "line" => trace.by_line().ok_or_else(|| {
-                    let message = format!("{}: the trace has no rates in its lines", text.key);
-                    text.error(&message, "leave it out for Mahimahi's format")
-                })?,
-                other => {
-                    let other = printable(other, 40);
-                    let message = format!("{}: traces are not played by {other:?}", text.key);
-                    return Err(text.error(&message, "write \"time\" or \"line\""));
-                }
-            };
+        if let Some(text) = &self.by
+            && text.of(&WAY.trace_by)? == PlayedBy::Line
+        {
+            trace = trace.by_line().ok_or_else(|| {
+                let message = format!("{}: the trace has no rates in its lines", text.key);
+                text.error(&message, "leave it out for Mahimahi's format")
+            })?;
         }
         if let Some(text) = &self.scale {
-            let factor: f64 = text.parse_value()?;
-            if !SCALES.contains(&factor) {
-                let message = format!("{}: {factor} times the rate", text.key);
-                let help = format!("write a number from {} to {}", SCALES.start(), SCALES.end());
-                return Err(text.error(&message, &help));
-            }
-            trace = trace.scaled(factor);
+            trace = trace.scaled(text.of(&WAY.trace_scale)?);
         }
         if let Some(text) = &self.late {
-            let late: Duration = text.parse_value()?;
+            let late = text.of(&WAY.trace_late)?;
             let moved = match late {
                 Duration::ZERO => Some(trace),
                 late => trace.later(late),
@@ -188,45 +175,21 @@ fn step(text: &Text<'_>, written: &str) -> Result<(Duration, Rate)> {
     Ok((at, rate))
 }
 
-/// The rate of a link.
-pub fn rate_of(text: &Text<'_>) -> Result<Rate> {
-    let rate = text.parse_value()?;
-    within(text, "", rate)?;
-    Ok(rate)
-}
-
+/// Refuses a rate that a link cannot have.
 fn within(text: &Text<'_>, what: &str, rate: Rate) -> Result<()> {
-    if (RATES.0..=RATES.1).contains(&rate) {
+    if WAY.rate.allows(&rate) {
         return Ok(());
     }
     let message = format!("{}: {what}{rate} carries nothing, or too much", text.key);
-    Err(text.error(
-        &message,
-        &format!("write a rate from {} to {}", RATES.0, RATES.1),
-    ))
-}
-
-/// The room that a link's owner gave its queue.
-pub fn buffer(section: &mut Section<'_>) -> Result<Option<Buffer>> {
-    section
-        .text("buffer")?
-        .map(|text| parse_buffer(&text))
-        .transpose()
-}
-
-fn parse_buffer(text: &Text<'_>) -> Result<Buffer> {
-    text.value.parse().map_err(|error: ParseError| {
-        let help = format!("write {}", error.expected);
-        text.error(&format!("{}: {error}", text.key), &help)
-    })
+    Err(text.error(&message, &WAY.rate.instead()))
 }
 
 const BUFFERS: &str = "packets such as \"250p\", a size such as \"375kB\", or \"1.5bdp\"";
 
-impl core::str::FromStr for Buffer {
-    type Err = ParseError;
+impl Value for Buffer {
+    const KIND: &'static str = "size";
 
-    fn from_str(text: &str) -> core::result::Result<Self, ParseError> {
+    fn parse(text: &str) -> core::result::Result<Self, ParseError> {
         let lower = text.trim().to_ascii_lowercase();
         let bound = |within: bool, expected: &'static str| {
             if within {
@@ -257,5 +220,15 @@ impl core::str::FromStr for Buffer {
             bytes.map(Buffer::Bytes)
         };
         parsed.ok_or_else(|| ParseError::new(text, BUFFERS))
+    }
+}
+
+impl fmt::Display for Buffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Buffer::Packets(packets) => write!(f, "{packets}p"),
+            Buffer::Bytes(bytes) => Bytes::new(*bytes).fmt(f),
+            Buffer::MilliBdp(thousandths) => write!(f, "{}bdp", *thousandths as f64 / 1000.0),
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! A document with every default written out.
 
 use crate::document::{Document, Item, Node, Origin, Table, name_of};
-use crate::model::{Scenario, Stack, Traffic};
+use crate::keys::{Declared, OfEntry, OfWay, Root};
+use crate::model::{Scenario, Traffic};
 use workload::Rows;
 
 impl Document {
@@ -11,26 +12,15 @@ impl Document {
     pub fn completed(&self, scenario: &Scenario) -> Document {
         let mut document = self.clone();
         let root = &mut document.root;
-        fill(root, "name", &scenario.name);
-        fill(root, "summary", &scenario.summary);
-        fill(root, "duration", &scenario.duration.to_string());
-        fill(root, "warmup", &scenario.warmup.to_string());
-        fill(
-            root,
-            "stall_threshold",
-            &scenario.stall_threshold.to_string(),
-        );
-        fill(root, "stack", Stack::name(scenario.stack));
-        fill(root, "ecn", &scenario.ecn.to_string());
-        fill(root, "pacing", &scenario.pacing.to_string());
-        let small_queues = scenario.small_queues.to_string();
-        fill(root, "small_queues", &small_queues);
-        fill(root, "ack_every", &scenario.ack_every.to_string());
-        fill(root, "noise", &scenario.noise.to_string());
+        let reckoned = [
+            ("ack_every", scenario.ack_every.to_string()),
+            ("noise", scenario.noise.to_string()),
+        ];
+        said(root, Root::ALL, &reckoned);
         for (table, link) in tables(root, "link").into_iter().zip(&scenario.links) {
             fill(table, "name", &link.name);
-            played(table);
-            tables(table, "up").into_iter().for_each(played);
+            way(table);
+            tables(table, "up").into_iter().for_each(way);
             for (key, value) in link.wire.values() {
                 fill(table, key, &value);
             }
@@ -51,28 +41,19 @@ impl Document {
 }
 
 fn traffic(table: &mut Table, entry: &Traffic) {
-    fill(table, "start", &entry.start.to_string());
-    fill(table, "count", &entry.count.to_string());
-    fill(table, "stagger", &entry.stagger.to_string());
-    fill(table, "jitter", &entry.jitter.to_string());
+    let mut reckoned = Vec::new();
     // With computers of their own the first instance's is not that of the entry; the entry's default is
     // its name, in any version.
     if !table.iter().any(|(key, _)| key == "own_hosts") {
-        fill(table, "host", &entry.host);
-        fill(table, "own_hosts", "false");
+        reckoned.push(("host", entry.host.clone()));
     }
-    fill(table, "dscp", &entry.dscp.to_string());
-    if let Some(preset) = entry.preset {
-        fill(table, "preset", preset);
-    }
-    if let Some(control) = &entry.control {
-        fill(table, "control", &control.to_string());
-    }
-    fill(table, "direction", if entry.up { "up" } else { "down" });
+    reckoned.extend(entry.preset.map(|preset| ("preset", preset.to_owned())));
+    let control = entry.control.as_ref();
+    reckoned.extend(control.map(|control| ("control", control.to_string())));
     if entry.kind.entry.rows == Rows::Call {
-        let threshold = entry.stall_threshold.to_string();
-        fill(table, "stall_threshold", &threshold);
+        reckoned.push(("stall_threshold", entry.stall_threshold.to_string()));
     }
+    said(table, OfEntry::ALL, &reckoned);
     if entry.kind.has_session() {
         inside(table, "session", &entry.session.values());
     }
@@ -81,12 +62,25 @@ fn traffic(table: &mut Table, entry: &Traffic) {
     }
 }
 
-/// How a trace is played, if there is one.
-fn played(table: &mut Table) {
-    if table.iter().any(|(key, _)| key == "trace") {
-        fill(table, "trace_by", "time");
-        fill(table, "trace_scale", "1");
-        fill(table, "trace_late", "0s");
+/// What a direction has if it says nothing else.
+fn way(table: &mut Table) {
+    for key in OfWay::ALL.iter().filter(|key| key.unsaid.is_none()) {
+        let has = |other: &str| table.iter().any(|(name, _)| name == other);
+        if key.beside.is_none_or(has) {
+            fill(table, key.spec.name, key.spec.default);
+        }
+    }
+}
+
+/// Writes those of `keys` that the table lacks: what was `reckoned`, or else the default.
+fn said(table: &mut Table, keys: &[Declared], reckoned: &[(&str, String)]) {
+    for key in keys {
+        let name = key.spec.name;
+        let found = reckoned.iter().find(|(key, _)| *key == name);
+        let value = found.map(|(_, value)| value.clone());
+        if let Some(value) = value.or_else(|| key.default()) {
+            fill(table, name, &value);
+        }
     }
 }
 

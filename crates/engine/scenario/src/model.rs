@@ -2,13 +2,16 @@
 
 use crate::dscp::Dscp;
 use crate::files::Incomplete;
+use crate::read::words;
 use crate::reflectors::Reflectors;
 use crate::wire::Wire;
+use core::fmt;
 use link::Capacity;
 use qdisc::Limit;
 use transport::media::MediaParams;
+use units::param::Value;
 use units::random::Stream;
-use units::{Choice, Duration, Rate, Refusal};
+use units::{Choice, Duration, ParseError, Rate, Refusal};
 use workload::Kind;
 
 /// The scenario to run.
@@ -162,27 +165,18 @@ impl Scenario {
     }
 }
 
-/// The operating system whose transport settings end hosts have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stack {
+words! {
+    /// The operating system whose transport settings end hosts have.
+    Stack, "stack", "\"linux\", \"ns3\" or \"webrtc\"":
     /// Linux: 200 ms minimum RTO, RACK-TLP.
-    Linux,
+    Linux = "linux";
     /// ns-3.37: 1 s minimum RTO, duplicate acknowledgements.
-    Ns3,
+    Ns3 = "ns3";
     /// Linux's, and calls over a real WebRTC stack, which only the engine `live` has.
-    WebRtc,
+    WebRtc = "webrtc";
 }
 
 impl Stack {
-    /// The name in scenarios.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Stack::Linux => "linux",
-            Stack::Ns3 => "ns3",
-            Stack::WebRtc => "webrtc",
-        }
-    }
-
     /// Why an engine without a real WebRTC stack cannot run it.
     pub fn needs_webrtc(self) -> Option<Refusal> {
         let refusal = || Refusal::new("only the engine live has a real WebRTC stack");
@@ -239,7 +233,7 @@ pub struct Uplink {
 }
 
 /// Room for packets.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub enum Buffer {
     /// In packets.
     Packets(u32),

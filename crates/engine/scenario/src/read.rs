@@ -1,18 +1,17 @@
-//! Reading of keys common to several tables: names, spans of time, choices.
+//! Reading of keys common to several tables: names, choices, words.
 
 use crate::error::{ScenarioError, printable};
+use crate::key::{Chosen, Key, Named};
 use crate::section::{Section, Text};
-use units::{Choice, Duration, Refusal};
+use core::fmt;
+use units::param::Value;
+use units::{Choice, ParseError, Refusal};
 
 pub type Result<T> = core::result::Result<T, ScenarioError>;
 
 /// Checks a choice: `Err` has the error, and the choices that exist.
 type Judge<'a> = &'a dyn Fn(&Choice) -> core::result::Result<(), Refusal>;
 
-/// Longer runs are mistakes.
-pub const MAX_DURATION: Duration = Duration::from_secs(7 * 24 * 3600);
-/// Longer round trips are mistakes.
-pub const MAX_RTT: Duration = Duration::from_secs(60);
 /// Longer names flood tables.
 pub const MAX_NAME: usize = 40;
 
@@ -24,7 +23,7 @@ pub fn name<'a>(section: &mut Section<'a>) -> Result<Option<Text<'a>>> {
     name_at(section, "name")
 }
 
-pub fn name_at<'a>(section: &mut Section<'a>, key: &'static str) -> Result<Option<Text<'a>>> {
+pub fn name_at<'a>(section: &mut Section<'a>, key: impl Named) -> Result<Option<Text<'a>>> {
     let Some(text) = section.text(key)? else {
         return Ok(None);
     };
@@ -39,30 +38,9 @@ pub fn name_at<'a>(section: &mut Section<'a>, key: &'static str) -> Result<Optio
     Ok(Some(text))
 }
 
-/// The span of time at `key`, up to `max`; `default` without it.
-///
-/// # Errors
-/// If it is none, or longer.
-pub fn limited(
-    section: &mut Section<'_>,
-    key: &'static str,
-    default: Duration,
-    max: Duration,
-) -> Result<Duration> {
-    let Some(text) = section.text(key)? else {
-        return Ok(default);
-    };
-    let value: Duration = text.parse_value()?;
-    if value > max {
-        let message = format!("{}: {value} is too long", text.key);
-        return Err(text.error(&message, &format!("write at most {max}")));
-    }
-    Ok(value)
-}
-
 pub fn choice(
     section: &mut Section<'_>,
-    key: &'static str,
+    key: &Key<Chosen>,
     judge: Judge<'_>,
 ) -> Result<Option<Choice>> {
     section
@@ -81,4 +59,54 @@ pub fn judged(text: &Text<'_>, judge: Judge<'_>) -> Result<Choice> {
         let help = help.unwrap_or("`analects describe NAME` lists its parameters");
         text.error(&format!("{}: {}", text.key, refusal.message), help)
     })
+}
+
+/// Declares a value that is one of a few words.
+macro_rules! words {
+    ($(#[$meta:meta])* $name:ident, $kind:literal, $expected:literal: $($(#[doc = $help:literal])+ $word:ident = $text:literal;)*) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
+        pub enum $name {$(
+            $(#[doc = $help])+
+            $word,
+        )*}
+
+        impl Value for $name {
+            const KIND: &'static str = $kind;
+
+            fn parse(text: &str) -> core::result::Result<Self, ParseError> {
+                match text {
+                    $($text => Ok($name::$word),)*
+                    _ => Err(ParseError::new(text, $expected)),
+                }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(match self {$(
+                    $name::$word => $text,
+                )*})
+            }
+        }
+    };
+}
+pub(crate) use words;
+
+words! {
+    /// From where most of an entry's data comes.
+    Direction, "direction", "\"down\" or \"up\"":
+    /// Towards the home.
+    Down = "down";
+    /// Away from it.
+    Up = "up";
+}
+
+words! {
+    /// How long a line of a trace holds.
+    PlayedBy, "manner of playing", "\"time\" or \"line\"":
+    /// Until the next one's time.
+    Time = "time";
+    /// For 200 ms.
+    Line = "line";
 }

@@ -1,12 +1,13 @@
 //! From a document to a scenario: every unit parsed, every file read, every default filled in.
 
-use crate::capacity::{buffer, capacity};
+use crate::capacity::capacity;
 use crate::document::Document;
 use crate::error::printable;
-use crate::model::{Follow, Link, Scenario, Stack, Uplink};
+use crate::key::names as names_of;
+use crate::keys::{self, LINK, OfWay, ROOT, Root, WAY};
+use crate::model::{Follow, Link, Scenario, Uplink};
 use crate::names::Names;
-use crate::noise;
-use crate::read::{MAX_DURATION, MAX_NAME, Result, choice, judged, limited, name};
+use crate::read::{Result, choice, judged, name};
 use crate::reflectors::Reflectors;
 use crate::section::Section;
 use crate::told;
@@ -16,44 +17,9 @@ use units::{Choice, Duration};
 
 /// The table of what was found of a measured line. It is for readers of the file: no run depends on it.
 pub const MEASURED: &str = "measured";
-/// The keys of a scenario outside of tables, and in `[link]` and `[link.up]`. They are read below.
-const KEYS: &[&str] = &[
-    "name",
-    "summary",
-    "duration",
-    "warmup",
-    "stall_threshold",
-    "stack",
-    "ecn",
-    "pacing",
-    "small_queues",
-    "ack_every",
-    "noise",
-    "link",
-    "disciplines",
-    "metrics",
-    "traffic",
-    MEASURED,
-];
-/// What `[link.up]` may say, and `[link]` as well.
-const WAY_KEYS: &[&str] = &[
-    "rate",
-    "trace",
-    "trace_by",
-    "trace_scale",
-    "trace_late",
-    "steps",
-    "buffer",
-    "discipline",
-];
-/// What `[link]` may say beside those, and beside the keys of its [`Wire`].
-const LINK_KEYS: &[&str] = &["name", "up", "autorate", "reflectors"];
-
 /// Numbers of links are passed around in a byte, and figure 28 of the Confucius paper has three.
 const MAX_LINKS: usize = 16;
 
-/// Acknowledgements of more packets at a time are no transport's; a media session has the same bound.
-const MAX_ACK_EVERY: u32 = 64;
 impl Document {
     /// The scenario that this document describes.
     ///
@@ -62,24 +28,21 @@ impl Document {
     /// names cannot be read.
     pub fn resolve(&self, names: &dyn Names) -> Result<Scenario> {
         let mut root = Section::root(self);
-        root.only(KEYS)?;
-        let name = name(&mut root)?.map_or_else(|| "unnamed".to_owned(), |text| text.value);
+        root.only(&names_of(Root::ALL))?;
+        let name =
+            name(&mut root)?.map_or_else(|| ROOT.name.default().to_owned(), |text| text.value);
         let summary = summary(&mut root)?;
-        let duration = limited(&mut root, "duration", Duration::from_secs(60), MAX_DURATION)?;
-        let warmup = limited(&mut root, "warmup", Duration::ZERO, MAX_DURATION)?;
-        let stall_threshold = limited(
-            &mut root,
-            "stall_threshold",
-            Duration::from_millis(190),
-            MAX_DURATION,
-        )?;
-        let stack = stack(&mut root)?;
-        let ecn = flag(&mut root, "ecn")?;
-        let pacing = flag(&mut root, "pacing")?;
-        let small_queues = flag(&mut root, "small_queues")?;
-        let ack_every = ack_every(&mut root, stack)?;
+        let duration = root.value(&ROOT.duration)?;
+        let warmup = root.value(&ROOT.warmup)?;
+        let stall_threshold = root.value(&ROOT.stall_threshold)?;
+        let stack = root.value(&ROOT.stack)?;
+        let ecn = root.value(&ROOT.ecn)?;
+        let pacing = root.value(&ROOT.pacing)?;
+        let small_queues = root.value(&ROOT.small_queues)?;
+        let ack_every = root.said(&ROOT.ack_every)?;
+        let ack_every = ack_every.unwrap_or(stack.config().ack_every);
         let (links, rtt) = links(&mut root, names)?;
-        let noise = noise::noise(&mut root, &links)?;
+        let noise = root.value(&ROOT.noise)?.of(&links);
         let disciplines = disciplines(&mut root, names)?;
         let metrics = metrics(&mut root, names)?;
         let (traffic, incomplete) = traffic::traffic(&mut root, (&links, stall_threshold), names)?;
@@ -118,61 +81,21 @@ impl Document {
     /// As those of [`Document::resolve`], of keys outside of all tables and of links.
     pub fn resolve_links(&self, names: &dyn Names) -> Result<(Vec<Link>, Duration)> {
         let mut root = Section::root(self);
-        root.only(KEYS)?;
+        root.only(&names_of(Root::ALL))?;
         links(&mut root, names)
     }
 }
 
 /// The scenario's summary: one line, in any layout.
 fn summary(root: &mut Section<'_>) -> Result<String> {
-    let text = root.text("summary")?.map(|text| text.value);
+    let text = root.text(&ROOT.summary)?.map(|text| text.value);
     let words = text.unwrap_or_default();
     let words: Vec<&str> = words.split_whitespace().collect();
     Ok(printable(&words.join(" "), 300))
 }
 
-/// Yes or no; no by default.
-fn flag(root: &mut Section<'_>, key: &'static str) -> Result<bool> {
-    match root.text(key)? {
-        Some(text) => text.parse_value(),
-        None => Ok(false),
-    }
-}
-
-fn stack(root: &mut Section<'_>) -> Result<Stack> {
-    let Some(text) = root.text("stack")? else {
-        return Ok(Stack::Linux);
-    };
-    match text.value.as_str() {
-        "linux" => Ok(Stack::Linux),
-        "ns3" => Ok(Stack::Ns3),
-        "webrtc" => Ok(Stack::WebRtc),
-        other => {
-            let message = format!("{}: {:?} is no stack", text.key, printable(other, MAX_NAME));
-            Err(text.error(&message, "write \"linux\", \"ns3\" or \"webrtc\""))
-        }
-    }
-}
-
-/// How many packets an acknowledgement may wait for; the stack's own number by default.
-fn ack_every(root: &mut Section<'_>, stack: Stack) -> Result<u32> {
-    let Some(text) = root.text("ack_every")? else {
-        return Ok(stack.config().ack_every);
-    };
-    let value: u32 = text.parse_value()?;
-    if (1..=MAX_ACK_EVERY).contains(&value) {
-        Ok(value)
-    } else {
-        let message = format!("{}: {value} packets", text.key);
-        Err(text.error(
-            &message,
-            &format!("write a number from 1 to {MAX_ACK_EVERY}"),
-        ))
-    }
-}
-
 fn links(root: &mut Section<'_>, names: &dyn Names) -> Result<(Vec<Link>, Duration)> {
-    let sections = root.tables("link")?;
+    let sections = root.tables(&ROOT.link)?;
     if sections.is_empty() {
         let help = "write [link] with rate = \"20mbit\" and rtt = \"40ms\"";
         return Err(root.error("there is no link", help));
@@ -185,9 +108,7 @@ fn links(root: &mut Section<'_>, names: &dyn Names) -> Result<(Vec<Link>, Durati
     let mut rtt = Duration::ZERO;
     let mut links: Vec<Link> = Vec::new();
     for (number, mut section) in (1..).zip(sections) {
-        let wire = Wire::SPECS.iter().map(|spec| spec.name);
-        let keys = [LINK_KEYS, WAY_KEYS].concat().into_iter().chain(wire);
-        section.only(&keys.collect::<Vec<_>>())?;
+        section.only(&names_of(&keys::link()))?;
         let name = match name(&mut section)? {
             Some(text) if links.iter().any(|link| link.name == text.value) => {
                 let message = format!("two links are called {:?}", text.value);
@@ -211,14 +132,14 @@ fn link(
     names: &dyn Names,
 ) -> Result<Link> {
     let named = |name: &str| before.iter().find(|link| link.name == name);
-    let up = match section.table("up")? {
+    let up = match section.table(&LINK.up)? {
         None => None,
         Some(mut up) => {
-            up.only(WAY_KEYS)?;
+            up.only(&names_of(OfWay::ALL))?;
             Some(Uplink {
                 capacity: capacity(&mut up, &|name| Some(&named(name)?.up.as_ref()?.capacity))?,
-                buffer: buffer(&mut up)?,
-                discipline: choice(&mut up, "discipline", &|choice| names.discipline(choice))?,
+                buffer: up.said(&WAY.buffer)?,
+                discipline: choice(&mut up, &WAY.discipline, &|choice| names.discipline(choice))?,
             })
         }
     };
@@ -226,8 +147,8 @@ fn link(
         name,
         follow: follow(&mut section, before, names)?,
         capacity: capacity(&mut section, &|name| Some(&named(name)?.capacity))?,
-        buffer: buffer(&mut section)?,
-        discipline: choice(&mut section, "discipline", &|choice| {
+        buffer: section.said(&WAY.buffer)?,
+        discipline: choice(&mut section, &WAY.discipline, &|choice| {
             names.discipline(choice)
         })?,
         up,
@@ -237,10 +158,10 @@ fn link(
 
 /// What follows the link's rate, and what answers its pings.
 fn follow(section: &mut Section<'_>, before: &[Link], names: &dyn Names) -> Result<Option<Follow>> {
-    let text = section.text("autorate")?;
+    let text = section.text(&LINK.autorate)?;
     let controller = text.map(|text| told::controller(&text, before, names));
     let controller = controller.transpose()?;
-    let reflectors = section.table("reflectors")?;
+    let reflectors = section.table(&LINK.reflectors)?;
     let Some(controller) = controller else {
         return match reflectors {
             None => Ok(None),
@@ -261,7 +182,7 @@ fn follow(section: &mut Section<'_>, before: &[Link], names: &dyn Names) -> Resu
 }
 
 fn disciplines(root: &mut Section<'_>, names: &dyn Names) -> Result<Vec<Choice>> {
-    let texts = root.texts("disciplines")?;
+    let texts = root.texts(&ROOT.disciplines)?;
     if texts.is_empty() {
         let help = "write disciplines = [\"fq_codel\", \"confucius\"]";
         return Err(root.error("there is no discipline to run", help));
@@ -280,7 +201,7 @@ fn disciplines(root: &mut Section<'_>, names: &dyn Names) -> Result<Vec<Choice>>
 
 /// Metrics with a meter of their own that are asked for.
 fn metrics(root: &mut Section<'_>, names: &dyn Names) -> Result<Vec<String>> {
-    let texts = root.texts("metrics")?;
+    let texts = root.texts(&ROOT.metrics)?;
     let judged = texts.into_iter().map(|text| {
         names.metric(&text.value).map_err(|refusal| {
             let help = refusal

@@ -2,6 +2,7 @@
 
 use crate::document::{Document, Item, Node, Origin, Table};
 use crate::error::{ScenarioError, printable};
+use crate::key::{Key, Named};
 use units::Refusal;
 use units::param::{Settings, Spec, Value};
 use workload::LibraryError;
@@ -14,6 +15,8 @@ pub struct Section<'a> {
     left: Table,
     /// Keys that were asked for, for messages.
     known: Vec<&'static str>,
+    /// All keys that the table can have, if that is known.
+    declared: Option<Vec<&'static str>>,
     origin: Option<Origin>,
 }
 
@@ -27,6 +30,7 @@ impl<'a> Section<'a> {
             path: String::new(),
             left: document.root.clone(),
             known: Vec::new(),
+            declared: None,
             origin: None,
         }
     }
@@ -44,8 +48,8 @@ impl<'a> Section<'a> {
     }
 
     /// Whether there is a value at `key` that was not read yet.
-    pub fn has(&self, key: &str) -> bool {
-        self.left.iter().any(|(name, _)| name == key)
+    pub fn has(&self, key: impl Named) -> bool {
+        self.left.iter().any(|(name, _)| name == key.name())
     }
 
     /// An error about this whole table.
@@ -58,14 +62,20 @@ impl<'a> Section<'a> {
     }
 
     fn take(&mut self, key: &'static str) -> Option<Item> {
+        let declared = self.declared.as_ref();
+        debug_assert!(
+            declared.is_none_or(|keys| keys.contains(&key)),
+            "{} is read, but not declared",
+            self.key(key)
+        );
         self.known.push(key);
         let place = self.left.iter().position(|(name, _)| name == key)?;
         Some(self.left.remove(place).1)
     }
 
     /// The value at `key`, which stays there.
-    pub fn peek(&self, key: &str) -> Option<&str> {
-        let (_, item) = self.left.iter().find(|(name, _)| name == key)?;
+    pub fn peek(&self, key: impl Named) -> Option<&str> {
+        let (_, item) = self.left.iter().find(|(name, _)| name == key.name())?;
         match &item.node {
             Node::Leaf(text) => Some(text),
             _ => None,
@@ -105,7 +115,8 @@ impl<'a> Section<'a> {
     }
 
     /// The text at `key`, and how to complain about it.
-    pub fn text(&mut self, key: &'static str) -> Result<Option<Text<'a>>> {
+    pub fn text(&mut self, key: impl Named) -> Result<Option<Text<'a>>> {
+        let key = key.name();
         let Some(item) = self.take(key) else {
             return Ok(None);
         };
@@ -123,8 +134,26 @@ impl<'a> Section<'a> {
         }
     }
 
+    /// The value at `key`, if there is one.
+    pub fn said<T: Value>(&mut self, key: &Key<T>) -> Result<Option<T>> {
+        let text = self.text(key)?;
+        text.map(|text| text.of(key)).transpose()
+    }
+
+    /// The value at `key`, or else its default.
+    pub fn value<T: Value>(&mut self, key: &Key<T>) -> Result<T> {
+        match self.said(key)? {
+            Some(value) => Ok(value),
+            None => T::parse(key.default()).map_err(|error| {
+                let message = format!("{}: the default is wrong: {error}", self.key(key.name()));
+                self.error(&message, "report this")
+            }),
+        }
+    }
+
     /// The table at `key`.
-    pub fn table(&mut self, key: &'static str) -> Result<Option<Section<'a>>> {
+    pub fn table(&mut self, key: impl Named) -> Result<Option<Section<'a>>> {
+        let key = key.name();
         let mut tables = self.tables(key)?;
         match tables.len() {
             0 | 1 => Ok(tables.pop()),
@@ -148,7 +177,8 @@ impl<'a> Section<'a> {
     }
 
     /// The table or tables at `key`.
-    pub fn tables(&mut self, key: &'static str) -> Result<Vec<Section<'a>>> {
+    pub fn tables(&mut self, key: impl Named) -> Result<Vec<Section<'a>>> {
+        let key = key.name();
         let Some(item) = self.take(key) else {
             return Ok(Vec::new());
         };
@@ -170,6 +200,7 @@ impl<'a> Section<'a> {
                 },
                 left,
                 known: Vec::new(),
+                declared: None,
                 origin: Some(item.origin),
             }),
             _ => Err(self.error_at(&item, &format!("{path} is not a table"), "write keys")),
@@ -178,7 +209,8 @@ impl<'a> Section<'a> {
     }
 
     /// The texts at `key`: one, or a list.
-    pub fn texts(&mut self, key: &'static str) -> Result<Vec<Text<'a>>> {
+    pub fn texts(&mut self, key: impl Named) -> Result<Vec<Text<'a>>> {
+        let key = key.name();
         let Some(item) = self.take(key) else {
             return Ok(Vec::new());
         };
@@ -251,6 +283,7 @@ impl<'a> Section<'a> {
     /// Refuses a table with other keys than these. A misspelt key is reported before the key that
     /// is then missing.
     pub fn only(&mut self, keys: &[&'static str]) -> Result<()> {
+        self.declared = Some(keys.to_vec());
         self.known.extend(keys);
         let unknown = self
             .left
@@ -337,5 +370,28 @@ impl Text<'_> {
             let message = format!("{}: {:?} is no {}", self.key, error.found, T::KIND);
             self.error(&message, &format!("write {}", error.expected))
         })
+    }
+
+    /// Parses it as the value of `key`, in its range.
+    pub fn of<T: Value>(&self, key: &Key<T>) -> Result<T> {
+        key.read(&self.value).map_err(|refusal| {
+            let message = format!("{}: {}", self.key, refusal.message);
+            self.error(&message, refusal.help.as_deref().unwrap_or_default())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever reads a scenario finds out.
+    #[test]
+    #[should_panic(expected = "link.trial is read, but not declared")]
+    fn a_key_that_is_read_is_declared() {
+        let document = Document::parse("s.toml", "[link]\nrate = \"1mbit\"").unwrap();
+        let mut link = Section::root(&document).table("link").unwrap().unwrap();
+        link.only(&["rate"]).unwrap();
+        _ = link.text("trial");
     }
 }

@@ -4,6 +4,7 @@
 
 use crate::document::Document;
 use crate::error::ScenarioError;
+use crate::keys::{LINK, ROOT, WAY};
 use crate::names::AnyNames;
 use crate::section::Section;
 use link::Capacity;
@@ -60,10 +61,10 @@ impl Document {
             return Err(self.error_at_path("link", &message, expected));
         }
         let mut root = Section::root(self);
-        let mut disciplines = root.texts("disciplines")?;
-        for mut link in root.tables("link")? {
-            for mut way in link.table("up")?.into_iter().chain([link]) {
-                let Some(text) = way.text("trace")? else {
+        let mut disciplines = root.texts(&ROOT.disciplines)?;
+        for mut link in root.tables(&ROOT.link)? {
+            for mut way in link.table(&LINK.up)?.into_iter().chain([link]) {
+                let Some(text) = way.text(&WAY.trace)? else {
                     continue;
                 };
                 let message = format!(

@@ -1,12 +1,12 @@
 //! A scenario's `[[traffic]]`.
 
-use crate::capacity::rate_of;
-use crate::dscp::Dscp;
-use crate::error::{ScenarioError, printable};
+use crate::error::printable;
 use crate::files::{self, Incomplete, Pages};
+use crate::key::names as names_of;
+use crate::keys::{ENTRY, OfEntry, ROOT};
 use crate::model::{Link, Traffic};
 use crate::names::Names;
-use crate::read::{MAX_DURATION, MAX_NAME, MAX_RTT, Result, choice, limited, name, name_at};
+use crate::read::{Direction, MAX_NAME, Result, choice, name, name_at};
 use crate::section::{Section, Text};
 use crate::via;
 use std::cell::RefCell;
@@ -25,9 +25,6 @@ struct Known<'a> {
     shelf: &'a Shelf,
 }
 
-/// More of one entry is a mistake, and would be allocated.
-const MAX_COUNT: u32 = 10_000;
-
 /// The traffic of a scenario with these links, where frames are late after this long unless their entry
 /// says otherwise; and the files of pages that are not replayed as a whole.
 pub fn traffic(
@@ -42,7 +39,7 @@ pub fn traffic(
         names,
         shelf: &shelf,
     };
-    let sections = root.tables("traffic")?;
+    let sections = root.tables(&ROOT.traffic)?;
     // Names in results: if there are several of an entry, they are numbered.
     let mut taken: BTreeSet<String> = BTreeSet::new();
     let mut entries: Vec<Traffic> = Vec::new();
@@ -63,9 +60,9 @@ pub fn traffic(
         }
         entries.extend(added);
         let all: u32 = entries.iter().map(|entry| entry.count).sum();
-        if all > MAX_COUNT {
+        if !ENTRY.count.allows(&all) {
             let message = format!("{}: {all} flows in all", name.key);
-            return Err(root.error(&message, &format!("write at most {MAX_COUNT}")));
+            return Err(root.error(&message, &ENTRY.count.instead()));
         }
     }
     if entries.is_empty() {
@@ -79,32 +76,33 @@ pub fn traffic(
 /// for instances on different computers.
 fn entry(mut section: Section<'_>, name: String, known: &Known<'_>) -> Result<Vec<Traffic>> {
     let (entry, kind) = workload(&mut section, &name, known.names)?;
+    section.only(
+        &[
+            names_of(OfEntry::ALL),
+            entry.params.iter().map(|spec| spec.name).collect(),
+        ]
+        .concat(),
+    )?;
     let preset = preset(&mut section, &entry)?;
-    let rtt = if section.has("rtt") {
-        Some(limited(&mut section, "rtt", Duration::ZERO, MAX_RTT)?)
-    } else {
-        None
-    };
-    let access = section.text("access")?;
-    let host = name_at(&mut section, "host")?;
+    let rtt = section.said(&ENTRY.rtt)?;
+    let access = section.said(&ENTRY.access)?;
+    let host = name_at(&mut section, &ENTRY.host)?;
     let stall_threshold = stall_threshold(&mut section, &entry, known.stall_threshold)?;
-    let own_hosts = section.text("own_hosts")?;
-    let own_hosts = own_hosts.map_or(Ok(false), |text| text.parse_value())?;
-    let dscp = section.text("dscp")?;
+    let own_hosts = section.value(&ENTRY.own_hosts)?;
     let traffic = Traffic {
         host: host.map_or_else(|| name.clone(), |text| text.value),
-        dscp: dscp.map_or(Ok(Dscp::default()), |text| text.parse_value())?,
-        start: limited(&mut section, "start", Duration::ZERO, MAX_DURATION)?,
-        count: count(&mut section)?,
+        dscp: section.value(&ENTRY.dscp)?,
+        start: section.value(&ENTRY.start)?,
+        count: section.value(&ENTRY.count)?,
         first: 0,
-        stagger: limited(&mut section, "stagger", Duration::ZERO, MAX_DURATION)?,
-        jitter: limited(&mut section, "jitter", Duration::ZERO, MAX_DURATION)?,
+        stagger: section.value(&ENTRY.stagger)?,
+        jitter: section.value(&ENTRY.jitter)?,
         rtt,
         via: via::via(&mut section, known.links)?,
-        access: access.map(|text| rate_of(&text)).transpose()?,
+        access,
         control: control(&mut section, &entry, known.names)?,
         session: session(&mut section, &entry)?,
-        up: up(&mut section)?,
+        up: section.value(&ENTRY.direction)? == Direction::Up,
         stall_threshold,
         preset,
         kind: built(entry, &kind, section, known.shelf)?,
@@ -150,7 +148,7 @@ fn workload<'a>(
         let names: Vec<&str> = names.workloads().iter().map(|entry| entry.name).collect();
         format!("write kind = one of {}", names.join(", "))
     };
-    let Some(kind) = section.text("kind")? else {
+    let Some(kind) = section.text(&ENTRY.kind)? else {
         return Err(section.error(&format!("traffic {name} has no kind"), &listed()));
     };
     let entry = names.workloads().get(&kind.value).copied().ok_or_else(|| {
@@ -164,7 +162,7 @@ fn workload<'a>(
 /// The preset that is named, or the workload's first; its values are treated as if they were
 /// written.
 fn preset(section: &mut Section<'_>, known: &Entry) -> Result<Option<&'static str>> {
-    let chosen = match section.text("preset")? {
+    let chosen = match section.text(&ENTRY.preset)? {
         None => known.presets.first(),
         Some(text) => {
             let found = known
@@ -183,7 +181,7 @@ fn preset(section: &mut Section<'_>, known: &Entry) -> Result<Option<&'static st
     let Some(preset) = chosen else {
         return Ok(None);
     };
-    let control = section.peek("control");
+    let control = section.peek(&ENTRY.control);
     let control = control.and_then(|text| text.parse::<Choice>().ok());
     let named = |names: &[&str]| control.as_ref().is_some_and(|c| names.contains(&&*c.name));
     let own = preset.by_control.iter().filter(|(names, _)| named(names));
@@ -197,7 +195,7 @@ fn preset(section: &mut Section<'_>, known: &Entry) -> Result<Option<&'static st
 /// The congestion control, if the workload has one.
 fn control(section: &mut Section<'_>, known: &Entry, names: &dyn Names) -> Result<Option<Choice>> {
     let Some(default) = known.control else {
-        return match section.text("control")? {
+        return match section.text(&ENTRY.control)? {
             None => Ok(None),
             Some(text) => {
                 let message = format!("{}: {} has no congestion control", text.key, known.name);
@@ -205,27 +203,33 @@ fn control(section: &mut Section<'_>, known: &Entry, names: &dyn Names) -> Resul
             }
         };
     };
-    let chosen = choice(section, "control", &|choice| names.control(choice))?;
+    let chosen = choice(section, &ENTRY.control, &|choice| names.control(choice))?;
     Ok(Some(chosen.unwrap_or_else(|| Choice::plain(default))))
 }
 
 /// From when on its frames are late: `scenario` where neither it nor its preset says so.
 fn stall_threshold(section: &mut Section<'_>, of: &Entry, scenario: Duration) -> Result<Duration> {
     if of.rows != Rows::Call
-        && let Some(text) = section.text("stall_threshold")?
+        && let Some(text) = section.text(&ENTRY.stall_threshold)?
     {
         let message = format!("{}: {} has no frames", text.key, of.name);
         return Err(text.error(&message, "leave it out"));
     }
-    limited(section, "stall_threshold", scenario, MAX_DURATION)
+    Ok(section.said(&ENTRY.stall_threshold)?.unwrap_or(scenario))
 }
 
 /// The media session, if one carries the workload.
 fn session(section: &mut Section<'_>, known: &Entry) -> Result<MediaParams> {
     if !known.carriers.contains(&Carrier::Media) {
-        return Ok(MediaParams::default());
+        return match section.table(&ENTRY.session)? {
+            None => Ok(MediaParams::default()),
+            Some(table) => {
+                let message = format!("{}: {} has no media session", table.path(), known.name);
+                Err(table.error(&message, "leave it out"))
+            }
+        };
     }
-    match section.table("session")? {
+    match section.table(&ENTRY.session)? {
         None => Ok(MediaParams::default()),
         Some(table) => table.declared(MediaParams::SPECS, MediaParams::parse),
     }
@@ -253,33 +257,5 @@ impl Library for Shelf {
         let Pages { pages, incomplete } = files::named_pages(source)?;
         self.0.borrow_mut().extend(incomplete);
         Ok(pages)
-    }
-}
-
-fn count(section: &mut Section<'_>) -> Result<u32> {
-    let Some(text) = section.text("count")? else {
-        return Ok(1);
-    };
-    let value: u32 = text.parse_value()?;
-    if !(1..=MAX_COUNT).contains(&value) {
-        let message = format!("{}: {value} of a kind", text.key);
-        return Err(text.error(&message, &format!("write a number from 1 to {MAX_COUNT}")));
-    }
-    Ok(value)
-}
-
-fn up(section: &mut Section<'_>) -> Result<bool> {
-    let Some(text) = section.text("direction")? else {
-        return Ok(false);
-    };
-    let refuse = |text: &Text<'_>, other: &str| -> ScenarioError {
-        let other = printable(other, MAX_NAME);
-        let message = format!("{}: {other:?} is no direction", text.key);
-        text.error(&message, "write \"down\" or \"up\"")
-    };
-    match text.value.as_str() {
-        "down" => Ok(false),
-        "up" => Ok(true),
-        other => Err(refuse(&text, other)),
     }
 }

@@ -1,6 +1,7 @@
 //! The links that a traffic entry's packets pass, if not all of them.
 
 use crate::error::printable;
+use crate::keys::ENTRY;
 use crate::model::{Link, Via};
 use crate::read::Result;
 use crate::section::{Section, Text};
@@ -13,7 +14,7 @@ const EXPECTED: &str = "write via = \"dsl\", several links as \"dsl+core\", or a
 /// Reads `via`: `LINK`, or `TIME LINK` and more of them behind semicolons or in a list. Links in a
 /// row stand with `+` between them.
 pub fn via(section: &mut Section<'_>, links: &[Link]) -> Result<Vec<Via>> {
-    let texts = section.texts("via")?;
+    let texts = section.texts(&ENTRY.via)?;
     let mut paths: Vec<Via> = Vec::new();
     for text in &texts {
         for written in text.value.split(';').map(str::trim) {

@@ -7,26 +7,24 @@ use units::{Bytes, Duration, ParseError};
 units::params! {
     /// What a wire does to packets.
     pub struct Wire {
-        /// Round trip that the wire adds, behind the last link of a path.
+        /// Round trip without queues; those of all links add up. Transmission comes on top of it.
         rtt: Duration = "0s", range "0s".."60s", source "ours";
-        /// Bytes on the wire for every packet, in addition to the IP packet: PPPoE over ATM adds
-        /// some 40.
+        /// Bytes on the wire beside each IP packet, in both directions. PPPoE over ATM adds some 40.
         overhead: Bytes = "0B", range "0B".."1000B", source "ours";
-        /// Number of packets that the device takes from the discipline ahead of time, behind the
-        /// packet that it is sending, as a driver's ring does. They count as sent: no discipline
-        /// drops or reorders them.
+        /// Packets that the device takes early, as a driver's ring does. They wait behind the one that it is
+        /// sending, and count as sent: no discipline drops or reorders them.
         device: u32 = "0", range "0".."10000", source "ours";
-        /// Delay of a packet behind this link, in each direction, before the next link sees it.
+        /// One way behind this link: what the next link sees. In both directions: it adds twice to the round trip.
         delay: Duration = "0s", range "0s".."60s", source "ours";
-        /// Largest extra delay of a packet behind the link; packets stay in order.
+        /// Up to so much longer behind this link, in order, by chance.
         jitter: Duration = "0s", range "0s".."60s", source "ours";
-        /// Longest time between two moments at which the wire delivers, all that came since: a radio's
-        /// grants or aggregates. Packets stay in order.
+        /// It delivers in groups, at most so far apart, as a radio does. The wire delivers at random moments only, all
+        /// packets that came since, in order: grants of LTE, MAPs of cable, aggregates of Wi-Fi.
         grants: Duration = "0s", range "0s".."1s", source "ours";
-        /// Share of packets that the wire loses, in each direction.
+        /// Share of packets that the wire loses, in each direction. It is written as `0.1%` or `0.001`.
         loss: Share = "0", source "ours";
-        /// Average number of consecutive packets that are lost; 1 for independent losses. Longer
-        /// bursts are outages, which a trace can contain.
+        /// How many packets in a row are lost, on average. With `1` losses are independent. Longer bursts are
+        /// outages, which a trace can contain.
         loss_burst: f64 = "1", range "1".."1000", source "Gilbert, Bell System Technical Journal 39, 1960";
     }
 }

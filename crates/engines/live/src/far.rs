@@ -2,10 +2,10 @@
 
 mod ready;
 
-use crate::Error;
 use crate::clock::Clock;
 use crate::devices::Addresses;
 use crate::signals::{Signals, unblocked};
+use crate::{Error, FarFailed};
 use ready::{Listens, listens};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use serde::Serialize;
@@ -83,9 +83,14 @@ impl Far {
         far: &str,
         signals: &Signals,
     ) -> Result<(), Error> {
-        let refused =
-            |why: String, help: &str| Error::new(format!("--far-ready {port}: {why}"), help);
         let help = "see what the line of --far does by itself, or name the port that it listens at";
+        let failed = |why: String, status, help: &str| Error {
+            far: Some(FarFailed {
+                why: why.clone(),
+                status,
+            }),
+            ..Error::new(format!("--far-ready {port}: {why}"), help)
+        };
         loop {
             let found = listens(port, far);
             if found == Listens::There {
@@ -95,26 +100,27 @@ impl Far {
                 && (status != 0 || self.seconds() > seconds + DAEMON)
             {
                 let why = format!(
-                    "what --far runs ended after {seconds:.1} s, with status {status}, and nothing listens there"
+                    "the far side's command ended after {seconds:.1} s, with status {status}, and nothing listens there"
                 );
-                return Err(refused(why, help));
+                return Err(failed(why, Some(status), help));
             }
             if let Some(signal) = signals.come().first() {
-                return Err(refused(
-                    format!("{signal} came before anything listened there"),
-                    "",
-                ));
+                let message =
+                    format!("--far-ready {port}: {signal} came before anything listened there");
+                return Err(Error::new(message, ""));
             }
             if self.seconds() >= READY {
                 return Err(match found {
-                    Listens::Elsewhere => refused(
+                    Listens::Elsewhere => failed(
                         format!(
                             "it was never ready: after {READY} s the server listens at another address than {far}"
                         ),
+                        None,
                         "let it listen at all addresses, 0.0.0.0, or at $ANALECTS_FAR",
                     ),
-                    _ => refused(
+                    _ => failed(
                         format!("it was never ready: after {READY} s nothing listens there"),
+                        None,
                         help,
                     ),
                 });

@@ -38,7 +38,7 @@ mod way;
 mod wire;
 
 pub use engine::LiveEngine;
-pub use error::Error;
+pub use error::{Error, FarFailed};
 pub use far::{Ended, FAR};
 pub use frame::{Ends, Frame, Header, VNET};
 pub use gate::{Gate, Gates, Standing, Tally};

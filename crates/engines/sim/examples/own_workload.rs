@@ -3,7 +3,7 @@
 //!
 //! `cargo run --release -p sim --example own_workload`
 
-use measure::metric::{Better, Metric, Observed};
+use measure::metric::{Better, Metric, Observed, Range};
 use measure::{Event, PacketId, Sink, Taps, tapped};
 use scenario::Document;
 use sim::Simulator;
@@ -124,6 +124,7 @@ impl App for Desk {
 const WORST_REPORT: Metric = Metric {
     name: "worst_report",
     unit: "ms",
+    range: Range::Positive,
     summary: "largest delay of a sensor's report",
     about: "Of all reports that arrived.",
     source: "an example",

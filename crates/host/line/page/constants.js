@@ -1,5 +1,3 @@
-"use strict";
-
 // How long each part takes, in ms. The server grants its time once: `NEEDED` is all of it.
 const IDLE_MS = 3000;
 const LOAD_MS = 10000;
@@ -28,8 +26,6 @@ const FELT_MS = 30;
 const BUSY_MS = 15;
 const AT_LIMIT = 0.9;
 
-const element = (id) => document.getElementById(id);
-const sleep = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
 const say = (text) => { element("progress").textContent = text; };
 
 function sorted(values) {

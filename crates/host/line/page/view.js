@@ -1,25 +1,5 @@
 // What is shown.
 
-function row(name, values) {
-  const tr = document.createElement("tr");
-  const th = document.createElement("th");
-  th.scope = "row";
-  th.textContent = name;
-  tr.append(th, ...values.map((value) => {
-    const td = document.createElement("td");
-    td.textContent = value;
-    return td;
-  }));
-  return tr;
-}
-
-function drawn(name, attributes, text = "") {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.textContent = text;
-  return made;
-}
-
 /** The delay of each frame over time. */
 function picture({ down, up, idle }) {
   const [left, right, top, bottom] = [30, 355, 8, 180];
@@ -62,11 +42,7 @@ async function shown(found) {
     row("the call stood still", both(({ stall_s }) => (stall_s === null ? "–" : `${stall_s.toFixed(1)} s`))),
     row("round trips a minute beside the load", both(({ rpm }) => (rpm === null ? "–" : rpm.toFixed(0)))),
   );
-  element("notes").replaceChildren(...found.notes.map((note) => {
-    const item = document.createElement("li");
-    item.textContent = note;
-    return item;
-  }));
+  element("notes").replaceChildren(...found.notes.map((note) => made("li", note)));
   element("result").hidden = false;
   picture(found);
   element("scenario").value = found.scenario;

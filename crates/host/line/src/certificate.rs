@@ -52,13 +52,8 @@ impl ShortLived {
     pub fn sha256(&self) -> String {
         let key = self.key();
         let shown = key.cert.first().map_or(&[][..], |shown| shown.as_ref());
-        hex(ring::digest::digest(&ring::digest::SHA256, shown).as_ref())
+        page::hex(ring::digest::digest(&ring::digest::SHA256, shown).as_ref())
     }
-}
-
-/// Bytes in hexadecimal digits.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn made() -> Result<Made, Problem> {

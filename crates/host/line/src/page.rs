@@ -4,18 +4,17 @@
 use crate::Problem;
 use crate::answer::{Answer, json, of};
 use crate::call::{CALL, FRAMES, SIZE};
-use crate::certificate::{ShortLived, hex};
+use crate::certificate::ShortLived;
 use crate::grants::Place;
-use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue, REFERRER_POLICY};
-use hyper::header::{CONTENT_SECURITY_POLICY, X_CONTENT_TYPE_OPTIONS};
+use hyper::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{Method, Response, StatusCode};
-use ring::rand::SecureRandom as _;
+use page::{HEADERS, Parts};
 use std::sync::Arc;
 
 /// The page, what it looks like, and what it does.
 const DOCUMENT: &str = include_str!("../page/page.html");
 const STYLE: &str = include_str!("../page/page.css");
-/// One script, in the order in which its parts need each other.
+/// One script, in the order in which its parts need each other, behind what all pages have.
 const SCRIPT: &str = concat!(
     include_str!("../page/constants.js"),
     include_str!("../page/call.js"),
@@ -99,9 +98,13 @@ impl Page {
         });
         let mut response =
             response.unwrap_or_else(|| of(StatusCode::TOO_MANY_REQUESTS, Answer::empty()));
-        let headers = response.headers_mut();
-        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        let headers = HEADERS.map(|(name, value)| {
+            (
+                HeaderName::from_static(name),
+                HeaderValue::from_static(value),
+            )
+        });
+        response.headers_mut().extend(headers);
         response
     }
 
@@ -127,33 +130,24 @@ pub fn household() -> &'static str {
 
 /// The page; none if the system has no random numbers.
 fn document((host, port): (&str, u16)) -> Option<Response<Answer>> {
-    let mut random = [0; 16];
-    ring::rand::SystemRandom::new().fill(&mut random).ok()?;
-    let nonce = hex(&random);
-    let text = DOCUMENT
-        .replace("{nonce}", &nonce)
-        .replace("{style}", STYLE)
-        .replace("{household}", household())
-        .replace("{script}", SCRIPT);
-    let mut response = of(StatusCode::OK, Answer::whole(text));
-    let policy = HeaderValue::from_str(&policy(&nonce, host, port)).ok()?;
-    let fixed = HeaderValue::from_static;
+    let made = page::Page::made(&Parts {
+        document: &DOCUMENT.replace("{household}", household()),
+        style: STYLE,
+        script: SCRIPT,
+        connects: &calls_of(host, port),
+    })?;
+    let mut response = of(StatusCode::OK, Answer::whole(made.text));
+    let policy = HeaderValue::from_str(&made.policy).ok()?;
     let headers = response.headers_mut();
     headers.insert(CONTENT_SECURITY_POLICY, policy);
-    headers.insert(CONTENT_TYPE, fixed("text/html; charset=utf-8"));
-    headers.insert(REFERRER_POLICY, fixed("no-referrer"));
-    let opener = HeaderName::from_static("cross-origin-opener-policy");
-    headers.insert(opener, fixed("same-origin"));
+    let html = HeaderValue::from_static("text/html; charset=utf-8");
+    headers.insert(CONTENT_TYPE, html);
     Some(response)
 }
 
-/// What the page may do: its own script and style, this server and its calls, nothing else (CSP level 3).
-fn policy(nonce: &str, host: &str, port: u16) -> String {
-    format!(
-        "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; connect-src 'self' \
-         https://{}:{port}; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-        named(host)
-    )
+/// What the page may connect to for its call.
+fn calls_of(host: &str, port: u16) -> String {
+    format!("https://{}:{port}", named(host))
 }
 
 /// The host as a policy has it, without its port. It has no form for addresses of IPv6: these are any host, at the
@@ -184,15 +178,7 @@ mod tests {
         ] {
             assert_eq!(named(host), named_as, "{host}");
         }
-        let policy = policy("abc", "h:1", 2);
-        assert!(
-            policy.starts_with("default-src 'none'; script-src 'nonce-abc'; style-src 'nonce-abc'")
-        );
-        assert!(
-            policy.contains("connect-src 'self' https://h:2;"),
-            "{policy}"
-        );
-        assert!(!policy.contains("unsafe"), "{policy}");
+        assert_eq!(calls_of("h:1", 2), "https://h:2");
     }
 
     #[test]
@@ -209,17 +195,7 @@ mod tests {
             assert!(DOCUMENT.contains(part), "{part}");
         }
         for text in [DOCUMENT, STYLE, SCRIPT] {
-            for outside in [
-                "src=",
-                "@import",
-                "url(",
-                "innerHTML",
-                "eval(",
-                "localStorage",
-                ".cookie",
-            ] {
-                assert!(!text.contains(outside), "{outside}");
-            }
+            assert_eq!(page::strays(text), None);
         }
     }
 }

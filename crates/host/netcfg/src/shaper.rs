@@ -3,7 +3,7 @@
 use crate::{Command, Device, Discipline, Overhead, tc};
 use core::fmt;
 use serde::{Deserialize, Serialize};
-use units::{Bytes, Rate};
+use units::{Bytes, ParseError, Rate};
 
 /// The rate of a shaper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -16,8 +16,14 @@ const FASTEST: Rate = Rate::from_bits(100_000_000_000);
 
 /// A rate that is not shaped.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0} is outside {SLOWEST} to {FASTEST}")]
-pub struct BadRate(Rate);
+pub enum BadRate {
+    /// It is none.
+    #[error(transparent)]
+    Form(#[from] ParseError),
+    /// Nothing shapes to it.
+    #[error("{0} is outside {SLOWEST} to {FASTEST}")]
+    Outside(Rate),
+}
 
 impl ShapedRate {
     /// The least.
@@ -37,8 +43,15 @@ impl TryFrom<Rate> for ShapedRate {
         if (SLOWEST..=FASTEST).contains(&rate) {
             Ok(ShapedRate(rate))
         } else {
-            Err(BadRate(rate))
+            Err(BadRate::Outside(rate))
         }
+    }
+}
+
+impl core::str::FromStr for ShapedRate {
+    type Err = BadRate;
+    fn from_str(text: &str) -> Result<Self, BadRate> {
+        text.parse::<Rate>()?.try_into()
     }
 }
 

@@ -69,7 +69,7 @@ pub struct Evidence<'a> {
     pub media: &'a Media,
 }
 
-/// Causes of trouble at these times, in s, that of most packets first; at least one.
+/// Causes of trouble at these times, in s, that of the largest share of its direction first; at least one.
 pub fn causes(evidence: &Evidence<'_>, times: &[(f64, f64)]) -> Vec<Cause> {
     let ways = [0, 1].map(|way| Way::of(evidence, way, times));
     let mut found: Vec<Cause> = ways.iter().flat_map(Way::causes).collect();

@@ -320,7 +320,7 @@ impl Beside {
 fn link(section: &mut Section<'_>) -> Result<Document> {
     let named: Vec<&str> = ["preset", "scenario", "link"]
         .into_iter()
-        .filter(|key| section.has(key))
+        .filter(|key| section.has(*key))
         .collect();
     let [key] = named[..] else {
         let message = match named[..] {
@@ -409,7 +409,15 @@ fn limits_of(
 }
 
 fn duration(section: &mut Section<'_>, key: &'static str, default: Duration) -> Result<Duration> {
-    scenario::limited(section, key, default, MOST)
+    let Some(text) = section.text(key)? else {
+        return Ok(default);
+    };
+    let value: Duration = text.parse_value()?;
+    if value > MOST {
+        let message = format!("{}: {value} is too long", text.key);
+        return Err(text.error(&message, &format!("write at most {MOST}")));
+    }
+    Ok(value)
 }
 
 fn tolerance(root: &mut Section<'_>) -> Result<f64> {

@@ -1,6 +1,6 @@
 //! One line under each discipline, over all runs.
 
-use measure::estimate::{Against, Estimate, LEVEL, Statistic, compare, estimate};
+use measure::estimate::{Against, Bounds, Estimate, LEVEL, Statistic, compare, estimate};
 use measure::interval;
 use measure::metric::{Column, Metric, Observed, Registry, Selection};
 use measure::{RunResult, Units, WITHOUT};
@@ -52,7 +52,13 @@ impl Summary {
             return false;
         };
         let units = [&ours.units[..], &theirs.units[..]];
-        let difference = compare(ours.statistic, units, Against::Difference, LEVEL);
+        let difference = compare(
+            ours.statistic,
+            units,
+            Bounds::NONE,
+            Against::Difference,
+            LEVEL,
+        );
         let ends = difference.and_then(|difference| difference.ci95);
         ends.is_some_and(|(low, high)| low > 0.0 || high < 0.0)
     }
@@ -126,7 +132,7 @@ fn one(name: &str, runs: &[&Observed<'_>], units: &Units<'_>, selected: &[Select
         let statistic = selection.metric.column?.statistic;
         let units = units.gather(values);
         let figure = Figure {
-            estimate: estimate(statistic, &units)?,
+            estimate: estimate(statistic, &units, bounds(selection))?,
             statistic,
             units,
         };
@@ -141,6 +147,11 @@ fn one(name: &str, runs: &[&Observed<'_>], units: &Units<'_>, selected: &[Select
         unfinished: cut_off.len(),
         figures: selected.iter().filter_map(figure).collect(),
     }
+}
+
+/// What values can be; how long the runs were is not known here.
+fn bounds(selection: &Selection) -> Bounds {
+    selection.metric.range.bounds(f64::INFINITY)
 }
 
 /// The metrics with a column in tables by default, for which some line has a value; a column
@@ -183,7 +194,7 @@ fn digits(value: f64, decimals: usize) -> String {
 mod tests {
     use super::*;
     use measure::CallResult;
-    use measure::metric::{Better, calls, pages};
+    use measure::metric::{Better, Range, calls, pages};
 
     /// A run with a call of each of these stalls.
     fn run(discipline: &str, seed: u64, stalls: &[f64]) -> RunResult {
@@ -283,6 +294,7 @@ mod tests {
         metrics.add(Metric {
             name: "late_frames",
             unit: "",
+            range: Range::Positive,
             summary: "frames that were late",
             about: "All calls together.",
             source: "this test",

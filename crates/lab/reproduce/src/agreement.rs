@@ -16,7 +16,7 @@ use crate::discovery::{least_p, limit};
 use crate::experiment::Experiment;
 use campaign::{Error, Keeping, Progress, run};
 use figures::{Figure, Near, Seen, figures};
-use measure::estimate::{self, Against, Estimate, LEVEL, Statistic};
+use measure::estimate::{self, Against, Bounds, Estimate, LEVEL, Statistic};
 use measure::interval::LEAST_ALIKE;
 use measure::metric::Registry;
 use measure::{Engine, RunResult, Units};
@@ -186,7 +186,7 @@ fn row(figure: &Figure, sides: [&[RunResult]; 2], metrics: &Registry) -> Option<
     if all().all(|value| *value == 0.0) {
         return None;
     }
-    let mean = |side: &[Vec<f64>]| estimate::estimate(Statistic::Mean, side);
+    let mean = |side: &[Vec<f64>]| estimate::estimate(Statistic::Mean, side, Bounds::NONE);
     let means = [mean(&ours)?.value, mean(&witness)?.value];
     let allowed = figure.near.allowed(means[1]);
     // A value that is the same in so many pairs has no spread to make an interval of, and needs
@@ -194,7 +194,13 @@ fn row(figure: &Figure, sides: [&[RunResult]; 2], metrics: &Registry) -> Option<
     let same = ours.len() >= LEAST_ALIKE && ours == witness;
     let difference = |level| {
         let sides = [&ours[..], &witness[..]];
-        let found = estimate::compare(Statistic::Mean, sides, Against::Difference, level)?;
+        let found = estimate::compare(
+            Statistic::Mean,
+            sides,
+            Bounds::NONE,
+            Against::Difference,
+            level,
+        )?;
         Some(Estimate {
             ci95: found.ci95.or(same.then_some((0.0, 0.0))),
             ..found

@@ -15,7 +15,7 @@ use crate::facts::{self, Fact, Facts};
 use crate::figure::number;
 use crate::records::Records;
 use campaign::Settings;
-use measure::estimate::{self, Against, Estimate, LEVEL, Statistic};
+use measure::estimate::{self, Against, Bounds, Estimate, LEVEL, Statistic};
 use measure::metric::{Registry, Selection};
 use serde::{Deserialize, Serialize};
 use units::Refusal;
@@ -375,16 +375,17 @@ impl Claim {
             return Err(reason.clone());
         }
         let statistic = self.statistic()?;
-        let sides = match &self.metric {
+        let (sides, bounds) = match &self.metric {
             Some(metric) => {
                 let metric = records.design().metrics.select(metric)?;
-                self.of_runs(&metric, records, place)?
+                let sides = self.of_runs(&metric, records, place)?;
+                (sides, records.bounds(&metric))
             }
-            None => self.of_facts(records.facts())?,
+            None => (self.of_facts(records.facts())?, Bounds::NONE),
         };
         let compare = |[ours, theirs]: [usize; 2], against, level| {
             let sides = [&sides[ours][..], &sides[theirs][..]];
-            estimate::compare(statistic, sides, against, level)
+            estimate::compare(statistic, sides, bounds, against, level)
         };
         let others: Vec<[usize; 2]> = (1..sides.len()).map(|other| [0, other]).collect();
         // Of several figures the one that is least favourable to the claim counts.
@@ -409,7 +410,7 @@ impl Claim {
                 let level = together(level, sides.len());
                 let each = sides
                     .iter()
-                    .map(|side| estimate::estimate_at(statistic, side, level));
+                    .map(|side| estimate::estimate_at(statistic, side, bounds, level));
                 let each: Option<Vec<Estimate>> = each.collect();
                 each.and_then(|each| estimate::worst(&each, least))
             }

@@ -14,6 +14,8 @@ pub struct Design<'a> {
     pub axes: &'a [Axis],
     /// The metrics that can be measured.
     pub metrics: &'a Registry,
+    /// Seconds that no run is longer than; infinite if the scenario does not say.
+    pub longest: f64,
 }
 
 impl<'a> Design<'a> {

@@ -13,7 +13,7 @@ use measure::interval;
 use measure::metric::Registry;
 use scenario::{Choice, Document, ScenarioError};
 use serde::Deserialize;
-use units::Refusal;
+use units::{Duration, Refusal};
 
 pub use crate::design::{Axis, AxisValue};
 
@@ -370,6 +370,25 @@ impl Experiment {
             cases: &self.written.cases,
             axes: &self.written.vary,
             metrics: &self.metrics,
+            longest: self.longest(),
         }
+    }
+
+    /// Seconds that no run is longer than; infinite where the scenario does not say.
+    fn longest(&self) -> f64 {
+        let written = &self.written;
+        let cases = written.cases.iter().map(|case| case.set.clone());
+        let axes = written.vary.iter().flat_map(|axis| {
+            let values = axis.values.iter();
+            values.map(|value| axis.settings(value))
+        });
+        let sets = cases.chain(axes).chain([written.quick.set.clone()]);
+        let of_scenario = self.scenario.get("duration").map(str::to_owned);
+        let set = sets.filter_map(|mut set| set.remove("duration")).map(Some);
+        let seconds = |text: Option<String>| {
+            let duration = text.and_then(|text| text.parse::<Duration>().ok());
+            duration.map_or(f64::INFINITY, |duration| duration.as_secs_f64())
+        };
+        set.chain([of_scenario]).map(seconds).fold(0.0, f64::max)
     }
 }

@@ -254,11 +254,18 @@ impl Figure {
         let statistic = self.statistic()?;
         let ours = records.values(metric, case, place);
         let Some(other) = &self.relative_to else {
-            return Ok(estimate::estimate(statistic, &ours));
+            return Ok(estimate::estimate(statistic, &ours, records.bounds(metric)));
         };
         let theirs = records.values(metric, other, place);
         let sides = [&ours[..], &theirs[..]];
-        Ok(estimate::compare(statistic, sides, Against::Percent, LEVEL))
+        let bounds = records.bounds(metric);
+        Ok(estimate::compare(
+            statistic,
+            sides,
+            bounds,
+            Against::Percent,
+            LEVEL,
+        ))
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::design::{Axis, Design};
 use crate::facts::Facts;
 use campaign::Settings;
+use measure::estimate::Bounds;
 use measure::metric::{Observed, Selection};
 use measure::{RunResult, Units};
 use std::collections::BTreeMap;
@@ -118,6 +119,11 @@ impl<'a> Records<'a> {
         let runs = self.at(case, place);
         let mut all = runs.flat_map(|of| std::iter::once(of.run).chain(of.control));
         all.any(|run| !run.invalid.is_empty())
+    }
+
+    /// What values of `metric` can be.
+    pub fn bounds(&self, metric: &Selection) -> Bounds {
+        metric.metric.range.bounds(self.design.longest)
     }
 
     /// The values of `metric` in each unit, from its runs of `case` whose axes have the values of

@@ -10,7 +10,7 @@ use crate::design::Design;
 use crate::discovery::{least_p, limit};
 use crate::records::Records;
 use campaign::Settings;
-use measure::estimate::{Against, Estimate, LEVEL, Statistic, compare};
+use measure::estimate::{Against, Bounds, Estimate, LEVEL, Statistic, compare};
 use measure::metric::{Better, Selection};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -185,6 +185,7 @@ impl Score {
             },
             metric: &metric,
             statistic,
+            bounds: records.bounds(&metric),
         };
         let names = design.cases.iter().map(|case| &case.name);
         let rivals = names.filter(|name| comparison.score.meets(name));
@@ -219,6 +220,7 @@ impl Score {
             score: self,
             metric: &metric,
             statistic,
+            bounds: records.bounds(&metric),
         };
         let mut judged = Vec::new();
         for (cell, records) in records.cells() {
@@ -271,6 +273,7 @@ struct Comparison<'a> {
     score: &'a Score,
     metric: &'a Selection,
     statistic: Statistic,
+    bounds: Bounds,
 }
 
 impl Comparison<'_> {
@@ -331,7 +334,7 @@ impl Comparison<'_> {
             Against::Difference
         };
         let [ours, theirs] = sides;
-        let estimate = compare(self.statistic, [ours, theirs], against, level)?;
+        let estimate = compare(self.statistic, [ours, theirs], self.bounds, against, level)?;
         Some(match self.metric.metric.better {
             Better::More => negated(estimate),
             Better::Less | Better::Neither => estimate,

@@ -160,7 +160,8 @@ impl Sweep {
                 let run = &runs[place];
                 (run, metric.of(&Observed { run, control }))
             });
-            estimate(self.statistic.1, &units.gather(values))
+            let bounds = metric.metric.range.bounds(self.experiment.design().longest);
+            estimate(self.statistic.1, &units.gather(values), bounds)
         };
         let first = &runs[0];
         let label = |axis: &Axis| first.variant.get(&axis.name).cloned().unwrap_or_default();

@@ -1,6 +1,7 @@
 //! `analects list` and `analects describe`.
 
 mod described;
+mod keys;
 mod markdown;
 
 use crate::cli::{Listed, Style};
@@ -9,7 +10,7 @@ use crate::runs::engines::ENGINES;
 use command::Refused;
 use command::print;
 use described::{Entry, said};
-use measure::metric::{Better, Metric};
+use measure::metric::{Better, Metric, Range};
 use reproduce::registry;
 use scenario::presets::{self, LinkPreset};
 use scenario::{Document, Reflectors};
@@ -18,9 +19,6 @@ use transport::media::MediaParams;
 use units::param::Spec;
 use units::{Refusal, choice};
 use workload::Carrier;
-
-/// An example of all keys of a scenario; a test runs it.
-const SCENARIO: &str = include_str!("describe/scenario.toml");
 
 fn disciplines() -> Vec<Entry> {
     let registry = &own::simulator().disciplines;
@@ -111,6 +109,12 @@ fn compared(metric: &Metric) -> String {
         "" => "none",
         unit => unit,
     };
+    let range = match metric.range {
+        Range::Any => ", of any sign".to_owned(),
+        Range::Positive => String::new(),
+        Range::Within(least, most) => format!(", from {least} to {most}"),
+        Range::Time => ", at most as long as was measured".to_owned(),
+    };
     let better = match metric.better {
         Better::Less => "less is better",
         Better::More => "more is better",
@@ -125,7 +129,7 @@ fn compared(metric: &Metric) -> String {
         };
         format!(" In tables{asked}: `{heading}`, the {statistic} of all values.")
     });
-    format!("Unit: {unit}; {better}.{column}")
+    format!("Unit: {unit}{range}; {better}.{column}")
 }
 
 /// Lists names with a line about each.
@@ -200,8 +204,8 @@ pub fn describe(name: &str, style: Style) -> Result<(), Refused> {
         return print(preset.text);
     }
     let (title, entries) = match name {
-        "scenario" if style == Style::Text => return print(SCENARIO),
-        "scenario" => return print(&format!("```toml\n{SCENARIO}```\n")),
+        "scenario" if style == Style::Text => return print(&keys::example()),
+        "scenario" => return print(&keys::tables()),
         #[cfg(feature = "host")]
         "check" => return print(&crate::host::check::described()),
         "disciplines" => ("Disciplines", disciplines()),

@@ -11,15 +11,16 @@ mod standing;
 mod view;
 
 use crate::cli::{AutorateArgs, Favoured};
-use crate::on_host::device;
+use crate::on_host::{device, now};
 use crate::others;
+use crate::page::Board;
 use autorate::{Controller, Decision, Registry, Way, Ways};
 use command::Refused;
 pub use follow::as_applied;
 pub use forwarded::Forwarded;
 use netcfg::{Rates, ShapedRate};
-use rustix::time::{ClockId, clock_gettime};
 use serde_json::json;
+use std::sync::Arc;
 use std::time::Duration;
 use units::{Choice, Instant, Rate};
 use view::View;
@@ -27,8 +28,8 @@ use view::View;
 /// How often packets are looked at and the controller is asked.
 const BEAT: Duration = Duration::from_millis(5);
 
-/// Follows a line, or only looks at it, until a signal comes.
-pub fn run(args: &AutorateArgs) -> Result<(), Refused> {
+/// Follows a line, or only looks at it, until a signal comes; a page is told what becomes of a line that is followed.
+pub fn run(args: &AutorateArgs, page: Option<Arc<Board>>) -> Result<(), Refused> {
     if let Some(file) = &args.from_cake_autorate {
         return others::migrate(file);
     }
@@ -36,13 +37,8 @@ pub fn run(args: &AutorateArgs) -> Result<(), Refused> {
     if args.observe {
         observe::observe(args, &device)
     } else {
-        follow::by_hand(args, &device)
+        follow::by_hand(args, &device, page)
     }
-}
-
-/// The time since the machine started, its sleep included: the far ends' clocks go on meanwhile.
-fn now() -> Duration {
-    Duration::try_from(clock_gettime(ClockId::Boottime)).unwrap_or_default()
 }
 
 fn instant(at: Duration) -> Instant {

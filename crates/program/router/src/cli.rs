@@ -4,6 +4,7 @@ mod autorate;
 mod doctor;
 mod gateway;
 mod pace;
+mod page;
 mod probe;
 mod tc;
 
@@ -12,6 +13,7 @@ use clap::Subcommand;
 pub use doctor::{DoctorArgs, Examined};
 pub use gateway::{ChangeArgs, GatewayArgs, Running};
 pub use pace::{PACED, PaceArgs};
+pub use page::PageArgs;
 pub use probe::{ProbeArgs, ProbeCommand, ProbeServe};
 pub use tc::{SHAPED, ShowFormat, TRIAL, TcApply, TcClear, TcCommand, TcKeep, TcShow};
 

@@ -21,6 +21,7 @@ use live::{Gate, Gates};
 use netcfg::divert::{Diversion, Purpose};
 use netcfg::{Flowtable, Host, Rates, ShapedRate, Store};
 use qdisc::{Choice, Env, Home, Registry};
+use scenario::keys::WAY;
 use units::param::Settings;
 use units::{Duration, Rate, Refusal};
 
@@ -28,8 +29,6 @@ type Result<T> = core::result::Result<T, Refused>;
 
 /// A rate above all lines, in place of none.
 const UNLIMITED: Rate = Rate::from_bits(1_000_000_000_000);
-/// The rates that can be given.
-const RATES: core::ops::RangeInclusive<Rate> = Rate::from_bits(8_000)..=UNLIMITED;
 /// The directions, in the order of their gates.
 const DIRECTIONS: [&str; 2] = ["down", "up"];
 /// A packet that is still to be cut into segments, at its largest.
@@ -155,7 +154,8 @@ impl Gateway {
         let rate_of = |option: &str, text: &Option<String>| match text {
             None => Ok(UNLIMITED),
             Some(text) => {
-                rate(text).map_err(|refusal| Refused::because(refusal.within(option), ""))
+                let rate = WAY.rate.read(text);
+                rate.map_err(|refusal| Refused::because(refusal.within(option), ""))
             }
         };
         let choice_of = |option: &str, text: &Option<String>| match text {
@@ -191,17 +191,6 @@ impl Gateway {
             Refused::because(refusal.within(direction), &help)
         })?;
         Ok(Link::new(queue, Line::new(Capacity::Constant(rate))))
-    }
-}
-
-/// A rate that can be given.
-fn rate(text: &str) -> core::result::Result<Rate, Refusal> {
-    let rate = text.parse::<Rate>();
-    let rate = rate.map_err(|error| Refusal::new(error.to_string()))?;
-    if RATES.contains(&rate) {
-        Ok(rate)
-    } else {
-        Err(Refusal::new(format!("{text} is not in 8kbit to 1tbit")))
     }
 }
 
@@ -307,7 +296,8 @@ impl Wanted {
             let part = key.split_once('.').map(|(name, rest)| (place(name), rest));
             match (place(key), part) {
                 (Some(place), _) => {
-                    wanted.rates[place] = Some(rate(value).map_err(|refusal| refusal.within(key))?);
+                    let rate = WAY.rate.read(value);
+                    wanted.rates[place] = Some(rate.map_err(|refusal| refusal.within(key))?);
                 }
                 (None, Some((Some(place), rest))) => {
                     wanted.settings[place].push((rest.to_owned(), value.clone()));
@@ -366,7 +356,7 @@ mod tests {
             ],
         };
         assert_eq!(found, expected);
-        for (value, finding) in [("1bit", "not in 8kbit to 1tbit"), ("much", "up: ")] {
+        for (value, finding) in [("1bit", "outside 1kbit to 1000gbit"), ("much", "up: ")] {
             let refused = wanted(&[("up", value)]).unwrap_err();
             assert!(refused.message.contains(finding), "{refused:?}");
         }

@@ -17,9 +17,11 @@ mod my_line;
 mod on_host;
 mod others;
 mod pace;
+mod page;
 mod privileges;
 mod probe;
 mod prometheus;
+mod secret;
 mod tc;
 mod watch;
 
@@ -39,7 +41,10 @@ pub fn execute(command: Command) -> Result<(), Refused> {
         Command::Gateway(args) => gateway::run(args),
         Command::Change(args) => gateway::change(&args),
         Command::Tc { command } => tc::tc(command),
-        Command::Autorate(args) => autorate::run(&args),
+        Command::Autorate(args) => {
+            let page = tc::page(&args.page, &args.state, args.dev.as_deref())?;
+            autorate::run(&args, page)
+        }
         Command::Probe(args) => probe::probe(&args),
         Command::Doctor(args) => doctor::run(&args, None),
     }

@@ -1,7 +1,14 @@
-//! This host and its devices, as commands name them.
+//! This host, its clock, and its devices as commands name them.
 
 use command::Refused;
 use netcfg::{Device, Host};
+use rustix::time::{ClockId, clock_gettime};
+use std::time::Duration;
+
+/// The time since the machine started, its sleep included: the far ends' clocks go on meanwhile.
+pub fn now() -> Duration {
+    Duration::try_from(clock_gettime(ClockId::Boottime)).unwrap_or_default()
+}
 
 /// This host; during changes, a signal does not end this process.
 pub fn host(only_looks: bool) -> Result<Host, Refused> {

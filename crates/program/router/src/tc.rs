@@ -6,6 +6,8 @@ mod counters;
 mod flows;
 mod followers;
 mod keep;
+mod looked;
+mod paged;
 mod show;
 
 use crate::autorate::auto::Auto;
@@ -26,7 +28,9 @@ use netcfg::{
     Threshold,
 };
 use std::path::Path;
-use units::{Bytes, Choice, Duration, Rate, Refusal};
+use units::{Bytes, Choice, Duration, Refusal};
+
+pub use paged::page;
 
 type Result<T> = core::result::Result<T, Refused>;
 
@@ -36,7 +40,10 @@ pub fn tc(command: TcCommand) -> Result<()> {
         TcCommand::Apply(args) => apply(*args),
         TcCommand::Show(args) => show::show(&args),
         TcCommand::Clear(args) => clear(&args),
-        TcCommand::Keep(args) => keep::keep(&args),
+        TcCommand::Keep(args) => {
+            let page = page(&args.page, &args.state, args.dev.as_deref())?;
+            keep::keep(&args, page)
+        }
     }
 }
 
@@ -77,7 +84,7 @@ fn apply(mut args: TcApply) -> Result<()> {
         confirm::confirm(args, &host, &device, before, span)?;
     }
     if let Some(claim) = claim {
-        return as_applied(&mut host, &args.state, &device, claim);
+        return as_applied(&mut host, &args.state, &device, claim, None);
     }
     let (Some(rules), Some(first)) = (rules, settings.threshold) else {
         return Ok(());
@@ -347,11 +354,7 @@ fn threshold(text: &str) -> Result<Threshold> {
 
 fn rate(option: &str, text: &str) -> Result<ShapedRate> {
     let help = "write 85 to 95 % of what a speed test shows, such as 45mbit";
-    let rate: Rate = text
-        .parse()
-        .map_err(|error| refused(option, &error, help))?;
-    rate.try_into()
-        .map_err(|error| refused(option, &error, help))
+    text.parse().map_err(|error| refused(option, &error, help))
 }
 
 fn discipline(

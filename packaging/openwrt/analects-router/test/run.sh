@@ -25,6 +25,8 @@ option second device eth1
 option second up 9mbit
 option second overhead docsis
 option second favour 'calls; $(reboot)'
+option second page '192.168.1.1:8080'
+option second page_password_file '/etc/a b'
 option third enabled 1
 option third device eth2
 

@@ -1,6 +1,6 @@
 //! Metrics of datagrams that ask, and of their answers.
 
-use super::declared::{Better, Column, Metric, belongs};
+use super::declared::{Better, Column, Metric, Range, belongs};
 use super::observed::Observed;
 use crate::result::FigureResult;
 
@@ -20,6 +20,7 @@ pub(super) fn each(
 pub const ANSWER_P99: Metric = Metric {
     name: "answer_p99",
     unit: "ms",
+    range: Range::Positive,
     summary: "99th percentile of the time to a datagram's answer",
     about: "Covers the datagrams of `kind = \"udp\"` with `answer`: the time from sending one to \
             the arrival of its answer. Losses in either direction do not count: see \
@@ -35,6 +36,7 @@ pub const ANSWER_P99: Metric = Metric {
 pub const DATAGRAMS_LOST: Metric = Metric {
     name: "datagrams_lost",
     unit: "%",
+    range: Range::PERCENT,
     summary: "datagrams that did not arrive",
     about: "Share of the datagrams that `kind = \"udp\"` sent and that did not arrive before the \
         run ended.",

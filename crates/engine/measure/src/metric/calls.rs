@@ -1,6 +1,6 @@
 //! Metrics of calls, as the participants see them.
 
-use super::declared::{Better, Column, Metric, belongs};
+use super::declared::{Better, Column, Metric, Range, belongs};
 use super::observed::Observed;
 use crate::estimate::Statistic;
 use crate::result::{AudioResult, CallResult};
@@ -16,6 +16,7 @@ fn each(observed: &Observed<'_>, entry: &str, take: fn(&CallResult) -> Option<f6
 pub const STALL: Metric = Metric {
     name: "stall",
     unit: "s",
+    range: Range::Time,
     summary: "stall of a call",
     about: "Total time for which frames are later than the `stall_threshold` of their entry: each late \
             frame covers the time until the next frame's turn, the last one until the end. One \
@@ -31,6 +32,7 @@ pub const STALL: Metric = Metric {
 pub const FRAME_P50: Metric = Metric {
     name: "frame_p50",
     unit: "ms",
+    range: Range::Positive,
     summary: "median frame delay of a call",
     about: "A frame's delay is the time from the moment when the encoder hands it over until its \
             last packet is at the receiver. A frame that never completes counts as delayed until \
@@ -46,6 +48,7 @@ pub const FRAME_P50: Metric = Metric {
 pub const FRAME_P95: Metric = Metric {
     name: "frame_p95",
     unit: "ms",
+    range: Range::Positive,
     summary: "95th percentile of a call's frame delay",
     about: "The delay that 95 % of a call's frames do not exceed.",
     source: "common practice; decision 0005",
@@ -59,6 +62,7 @@ pub const FRAME_P95: Metric = Metric {
 pub const FRAME_MAX: Metric = Metric {
     name: "frame_max",
     unit: "ms",
+    range: Range::Positive,
     summary: "largest frame delay of a call",
     about: "A frame that never completes counts as delayed until it is skipped or the run ends. \
             Tables show the largest of all calls and runs.",
@@ -78,6 +82,7 @@ pub const FRAME_MAX: Metric = Metric {
 pub const FRAMES_LOST: Metric = Metric {
     name: "frames_lost",
     unit: "%",
+    range: Range::PERCENT,
     summary: "frames of a call that were never shown",
     about: "Share of all frames that the encoder handed over. A frame that the sender skips was \
             never handed over and does not count as lost.",
@@ -96,6 +101,7 @@ pub const FRAMES_LOST: Metric = Metric {
 pub const FREEZES: Metric = Metric {
     name: "freezes",
     unit: "",
+    range: Range::Positive,
     summary: "freezes of a call by WebRTC's rule",
     about: "Gaps between shown frames of at least max(3δ, δ + 150 ms), where δ is the mean of the \
             last 30 gaps.",
@@ -110,6 +116,7 @@ pub const FREEZES: Metric = Metric {
 pub const LOW_FPS: Metric = Metric {
     name: "low_fps",
     unit: "",
+    range: Range::Positive,
     summary: "seconds of a call with fewer than ten frames shown",
     about: "Windows of one second, counted from the first measured frame.",
     source: "common practice",
@@ -123,6 +130,7 @@ pub const LOW_FPS: Metric = Metric {
 pub const CALL_RATE: Metric = Metric {
     name: "call_rate",
     unit: "Mbit/s",
+    range: Range::Positive,
     summary: "media that a call delivered",
     about: "Goodput: complete frames over the measured time, without headers, repair and padding.",
     source: "RFC 7928, section 2.5; decision 0005",
@@ -136,6 +144,7 @@ pub const CALL_RATE: Metric = Metric {
 pub const CALL_DELAY: Metric = Metric {
     name: "call_delay",
     unit: "ms",
+    range: Range::Positive,
     summary: "95th percentile of the time that a call's packets waited in their first queue",
     about: "Only the call's own packets, in the first queue of its direction: the queue's part of \
             the frame delay.",
@@ -162,6 +171,7 @@ fn audio(
 pub const AUDIO_LATE: Metric = Metric {
     name: "audio_late",
     unit: "%",
+    range: Range::PERCENT,
     summary: "audio of a call that was lost or late",
     about: "Share of the player's turns of 20 ms that it had to conceal because no frame had \
             arrived for them. The player keeps the 95th percentile of the delay's peaks and \
@@ -181,6 +191,7 @@ pub const AUDIO_LATE: Metric = Metric {
 pub const AUDIO_DELAY: Metric = Metric {
     name: "audio_delay",
     unit: "ms",
+    range: Range::Positive,
     summary: "mean delay of a call's audio from mouth to ear",
     about: "The sum of the encoder's 26.5 ms, the network's delay, and the wait for the frame's \
             turn at the player; without the delay of sound cards and acoustic processing. \
@@ -196,6 +207,7 @@ pub const AUDIO_DELAY: Metric = Metric {
 pub const MOS: Metric = Metric {
     name: "mos",
     unit: "",
+    range: Range::Within(1.0, 4.5),
     summary: "mean opinion score of a call's audio, 1 to 4.5",
     about: "The E-model: R = 93.2 − Id − Ie,eff, with the mean delay from mouth to ear and the \
             share of concealed turns as random loss, for Opus without forward error correction; \

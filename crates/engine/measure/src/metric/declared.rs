@@ -2,7 +2,7 @@
 
 use super::meter::MakeMeter;
 use super::observed::Observed;
-use crate::estimate::Statistic;
+use crate::estimate::{Bounds, Statistic};
 
 /// Takes a metric from a run: all its values. The text is the name behind `NAME:`, of a traffic
 /// entry or a link; it is empty for all.
@@ -17,6 +17,35 @@ pub enum Better {
     More,
     /// It is no merit either way.
     Neither,
+}
+
+/// What its values can be at all, and so its means, too.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Range {
+    /// Any number: of differences.
+    Any,
+    /// None below zero.
+    Positive,
+    /// None outside of these two, in the metric's unit.
+    Within(f64, f64),
+    /// Seconds, at most as many as were measured.
+    Time,
+}
+
+impl Range {
+    /// A share, in percent.
+    pub const PERCENT: Range = Range::Within(0.0, 100.0);
+
+    /// The least and the greatest value in runs that were measured for so many seconds; infinite if that is not known.
+    pub const fn bounds(self, measured: f64) -> Bounds {
+        let (least, most) = match self {
+            Range::Any => (f64::NEG_INFINITY, f64::INFINITY),
+            Range::Positive => (0.0, f64::INFINITY),
+            Range::Within(least, most) => (least, most),
+            Range::Time => (0.0, measured),
+        };
+        Bounds { least, most }
+    }
 }
 
 /// The place of a metric in the tables of a comparison.
@@ -59,6 +88,8 @@ pub struct Metric {
     pub name: &'static str,
     /// Its unit, as it is printed behind a number; empty for a count.
     pub unit: &'static str,
+    /// What its values can be.
+    pub range: Range,
     /// Its meaning, in a line without a stop.
     pub summary: &'static str,
     /// How it is computed, and its limits: some sentences.

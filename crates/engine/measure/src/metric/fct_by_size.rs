@@ -1,6 +1,6 @@
 //! `fct_by_size`: how long transfers take, by how much they carry.
 
-use super::declared::{Better, Metric};
+use super::declared::{Better, Metric, Range};
 use super::finished::UnderWay;
 use super::meter::Meter;
 use super::observed::Observed;
@@ -13,6 +13,7 @@ use units::{Bytes, Instant};
 pub const FCT_BY_SIZE: Metric = Metric {
     name: NAME,
     unit: "ms",
+    range: Range::Positive,
     summary: "mean completion time of transfers, by size",
     about: "Transfers that began in the measured time and were complete, in ten classes of size for \
             each decade, from the preferred numbers R10: 1, 1.25, 1.6, 2, 2.5, 3.15, 4, 5, 6.3 and 8. \

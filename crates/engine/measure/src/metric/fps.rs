@@ -1,6 +1,6 @@
 //! `fps`: frames shown in each second of a call.
 
-use super::declared::{Better, Metric};
+use super::declared::{Better, Metric, Range};
 use super::meter::{Meter, found};
 use crate::event::{Event, Sink};
 use crate::result::MeasuredValue;
@@ -13,6 +13,7 @@ use workload::TrafficId;
 pub const FPS: Metric = Metric {
     name: NAME,
     unit: "frames/s",
+    range: Range::Positive,
     summary: "frames shown in each second of a call",
     about: "Whole seconds of the measured time from a call's first measured frame on, as for `low_fps`: \
             its events are the seconds below 10. `fps:NAME` is that of one entry. A scenario has to ask \

@@ -1,6 +1,6 @@
 //! `lorenz` and its gap: how evenly transfers share the network.
 
-use super::declared::{Better, Metric};
+use super::declared::{Better, Metric, Range};
 use super::finished::{Finished, UnderWay};
 use super::meter::{Meter, found};
 use super::observed::Observed;
@@ -13,6 +13,7 @@ use units::Instant;
 pub const LORENZ: Metric = Metric {
     name: NAME,
     unit: "%",
+    range: Range::PERCENT,
     summary: "Lorenz curve of transfers' mean throughput",
     about: "The slowest transfers' share of the sum of all throughputs, over their share of all \
         transfers; the curve is the diagonal if all transfers are equally fast. A transfer's \
@@ -33,6 +34,7 @@ pub const LORENZ: Metric = Metric {
 pub const LORENZ_GAP: Metric = Metric {
     name: "lorenz_gap",
     unit: "",
+    range: Range::Within(0.0, 1.0),
     summary: "greatest distance of the Lorenz curve of transfers' throughput from the diagonal",
     about: "0 where all transfers are equally fast, nearly 1 where a few have everything: the distance \
         over its greatest possible value. A scenario has to ask for `lorenz`.",

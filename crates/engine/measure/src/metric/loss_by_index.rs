@@ -1,7 +1,7 @@
 //! `loss_by_index` and metrics derived from it: how often the first packets of a flow are dropped,
 //! and the later ones.
 
-use super::declared::{Better, Metric};
+use super::declared::{Better, Metric, Range};
 use super::meter::Meter;
 use super::observed::Observed;
 use crate::event::{Event, LinkId, PacketId, Sink};
@@ -16,6 +16,7 @@ use workload::Carrier;
 pub const LOSS_BY_INDEX: Metric = Metric {
     name: NAME,
     unit: "%",
+    range: Range::PERCENT,
     summary: "packets dropped at the first queue, by their number within their flow",
     about: "Covers flows that react to loss: those over TCP, QUIC or a media session. The first \
         packet of a flow has number 1; packets from number 100 on count together. Retransmissions \
@@ -37,6 +38,7 @@ pub const LOSS_BY_INDEX: Metric = Metric {
 pub const LOSS_FIRST: Metric = Metric {
     name: "loss_first",
     unit: "%",
+    range: Range::PERCENT,
     summary: "packets dropped at the first queue among the first ten of each flow",
     about: "Covers the flows of `loss_by_index`, which a scenario has to ask for: metrics = \
         [\"loss_by_index\"].",
@@ -51,6 +53,7 @@ pub const LOSS_FIRST: Metric = Metric {
 pub const LOSS_LATER: Metric = Metric {
     name: "loss_later",
     unit: "%",
+    range: Range::PERCENT,
     summary: "packets dropped at the first queue after the first ten of each flow",
     about: "Covers the flows of `loss_by_index`, which a scenario has to ask for: metrics = \
         [\"loss_by_index\"].",
@@ -65,6 +68,7 @@ pub const LOSS_LATER: Metric = Metric {
 pub const LOSS_RATIO: Metric = Metric {
     name: "loss_ratio",
     unit: "",
+    range: Range::Positive,
     summary: "`loss_first` over `loss_later`: below 1 where the first packets of a flow are spared",
     about: "One value for each run; none where no later packet was dropped. A scenario has to ask for \
         `loss_by_index`.",

@@ -25,7 +25,7 @@ pub mod transfers;
 pub mod verdicts;
 pub mod videos;
 
-pub use declared::{Better, Column, Metric, Take};
+pub use declared::{Better, Column, Metric, Range, Take};
 pub use meter::{MakeMeter, Meter, found};
 pub use observed::Observed;
 pub use registry::{Registry, Selection};

@@ -1,6 +1,6 @@
 //! Metrics of page loads, and of their effect on calls.
 
-use super::declared::{Better, Column, Metric, belongs};
+use super::declared::{Better, Column, Metric, Range, belongs};
 use super::observed::Observed;
 use crate::result::{PageResult, RunResult};
 
@@ -34,6 +34,7 @@ fn caused(observed: &Observed<'_>) -> Vec<f64> {
 pub const PAGE_STALL: Metric = Metric {
     name: "page_stall",
     unit: "ms",
+    range: Range::Positive,
     summary: "stall of all calls from a page's start until two seconds after its end",
     about: "Stall of the frames that are handed over in that time. Pages that load at the same \
             time share it. Stall from the link's own changes in that time counts as well: see \
@@ -49,6 +50,7 @@ pub const PAGE_STALL: Metric = Metric {
 pub const CAUSED: Metric = Metric {
     name: "caused",
     unit: "ms",
+    range: Range::Any,
     summary: "stall that a page causes: a run's stall less that of the run without pages, for each \
         load",
     about: "Needs control runs, which `--without NAME` makes: they leave out the traffic under \
@@ -64,6 +66,7 @@ pub const CAUSED: Metric = Metric {
 pub const PAGE_DELAY: Metric = Metric {
     name: "page_delay",
     unit: "ms",
+    range: Range::Positive,
     summary: "largest frame delay while a page loads",
     about: "Covers the frames of all calls that are handed over from the start of the load until \
             two seconds after its end.",
@@ -78,6 +81,7 @@ pub const PAGE_DELAY: Metric = Metric {
 pub const PLT: Metric = Metric {
     name: "plt",
     unit: "ms",
+    range: Range::Positive,
     summary: "page load time",
     about: "From the start of the navigation until the last request of the page is complete. A \
             load that the end of the run cuts off has no value.",
@@ -92,6 +96,7 @@ pub const PLT: Metric = Metric {
 pub const PLT_SERVERS: Metric = Metric {
     name: "plt_servers",
     unit: "ms",
+    range: Range::Positive,
     summary: "load time of the same page over a network that takes no time",
     about: "The browser and the servers are the same, and every message arrives when it is sent: \
             servers think, the browser works, requests wait for what causes them and for a free \
@@ -111,6 +116,7 @@ pub const PLT_SERVERS: Metric = Metric {
 pub const PLT_TRIPS: Metric = Metric {
     name: "plt_trips",
     unit: "ms",
+    range: Range::Any,
     summary: "additional load time from the round trips to the servers, without the time for bytes",
     about: "Every message arrives half a round trip after it is sent, however long it is: \
             handshakes and requests have their round trips, but there are no rates, queues, \
@@ -131,6 +137,7 @@ pub const PLT_TRIPS: Metric = Metric {
 pub const PLT_LINK: Metric = Metric {
     name: "plt_link",
     unit: "ms",
+    range: Range::Any,
     summary: "the rest of the page load time: what the link and its queue can change",
     about: "`plt` less `plt_servers` and `plt_trips`: bytes on the link, waiting in queues, \
             losses, and the rounds that congestion controls need to open their windows. Complete \
@@ -151,6 +158,7 @@ pub const PLT_LINK: Metric = Metric {
 pub const UNFINISHED: Metric = Metric {
     name: "unfinished",
     unit: "",
+    range: Range::Positive,
     summary: "page loads that the end of the run cuts off",
     about: "Covers loads that began at least two seconds before the end. They have no load time: \
             if many loads are unfinished under a discipline, its `plt` covers only the others. One \
@@ -172,6 +180,7 @@ pub const UNFINISHED: Metric = Metric {
 pub const LOADS: Metric = Metric {
     name: "loads",
     unit: "",
+    range: Range::Positive,
     summary: "page loads that were complete",
     about: "If each load begins a pause after the end of the one before, faster loads mean more \
             loads. One value for each run.",

@@ -1,6 +1,6 @@
 //! `photon_p99`: from a player's input to the frame that shows it.
 
-use super::declared::{Better, Column, Metric};
+use super::declared::{Better, Column, Metric, Range};
 use super::meter::{Meter, found};
 use crate::event::{Event, Sink};
 use crate::result::MeasuredValue;
@@ -14,6 +14,7 @@ use workload::{Event as Application, TrafficId};
 pub const PHOTON_P99: Metric = Metric {
     name: NAME,
     unit: "ms",
+    range: Range::Positive,
     summary: "99th percentile of the time from a player's input to the frame that shows it",
     about: "Covers each call with frames and each `udp` entry of the same `host` in the other direction: a game \
             and its inputs. The first frame that the game hands over after an input has arrived is drawn with \

@@ -1,6 +1,6 @@
 //! Metrics of queues: of the first one, or of the link that is named.
 
-use super::declared::{Better, Column, Metric};
+use super::declared::{Better, Column, Metric, Range};
 use super::observed::Observed;
 use crate::result::LinkResult;
 
@@ -29,6 +29,7 @@ fn class_share(observed: &Observed<'_>, entry: &str) -> Vec<f64> {
 pub const SOJOURN: Metric = Metric {
     name: "sojourn",
     unit: "ms",
+    range: Range::Positive,
     summary: "mean time that packets waited in the first queue",
     about: "From enqueue to dequeue, over the packets that left in the measured time. \
             `sojourn:LINK` is that of another link; every metric of a queue takes a link in the \
@@ -44,6 +45,7 @@ pub const SOJOURN: Metric = Metric {
 pub const SOJOURN_P95: Metric = Metric {
     name: "sojourn_p95",
     unit: "ms",
+    range: Range::Positive,
     summary: "95th percentile of the time that packets waited in the first queue",
     about: "95 % of the packets waited no longer than this; to three significant digits.",
     source: "RFC 8289, section 3; RFC 7928, section 2.6",
@@ -57,6 +59,7 @@ pub const SOJOURN_P95: Metric = Metric {
 pub const OCCUPANCY: Metric = Metric {
     name: "occupancy",
     unit: "%",
+    range: Range::PERCENT,
     summary: "mean backlog of the first queue over its buffer",
     about: "A mean over time, in packets or bytes as the link's `buffer` was given; none without a \
             `buffer`.",
@@ -75,6 +78,7 @@ pub const OCCUPANCY: Metric = Metric {
 pub const UTILIZATION: Metric = Metric {
     name: "utilization",
     unit: "%",
+    range: Range::PERCENT,
     summary: "share of the first link's capacity that was used",
     about: "IP bytes that left in the measured time, over what the link could have carried; \
             `overhead` counts as unused.",
@@ -93,6 +97,7 @@ pub const UTILIZATION: Metric = Metric {
 pub const DROPS: Metric = Metric {
     name: "drops",
     unit: "",
+    range: Range::Positive,
     summary: "packets dropped at the first queue",
     about: "In the measured time of a run.",
     source: "RFC 7928, section 2.3",
@@ -106,6 +111,7 @@ pub const DROPS: Metric = Metric {
 pub const MARKS: Metric = Metric {
     name: "marks",
     unit: "",
+    range: Range::Positive,
     summary: "packets marked at the first queue",
     about: "Packets that got the mark Congestion Experienced in the measured time of a run.",
     source: "RFC 3168, section 5",
@@ -119,6 +125,7 @@ pub const MARKS: Metric = Metric {
 pub const MOVES: Metric = Metric {
     name: "moves",
     unit: "",
+    range: Range::Positive,
     summary: "moves of flows between classes of the first queue",
     about: "Number of times that the discipline moved a flow to another class. A flow's first \
             placement and leaving the class `new` do not count; none if the discipline has no \
@@ -134,6 +141,7 @@ pub const MOVES: Metric = Metric {
 pub const CLASS_SHARE: Metric = Metric {
     name: "class_share",
     unit: "%",
+    range: Range::PERCENT,
     summary: "share of the time that a flow was in a class of the first queue: \
               class_share:FLOW/CLASS",
     about: "Share of the measured time. A flow stays in its last class, even while it is idle, \

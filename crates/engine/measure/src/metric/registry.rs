@@ -152,12 +152,13 @@ impl core::fmt::Display for Selection {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metric::Better;
+    use crate::metric::{Better, Range};
 
     fn own(name: &'static str) -> Metric {
         Metric {
             name,
             unit: "",
+            range: Range::Positive,
             summary: "the seed, of all that there is",
             about: "It is what it is.",
             source: "this test",

@@ -1,7 +1,7 @@
 //! `subflows_sent`, `subflows_received` and `subflows_wait`: what a flow's two subflows send, and
 //! what a queue makes of it.
 
-use super::declared::{Better, Metric};
+use super::declared::{Better, Metric, Range};
 use super::meter::Meter;
 use super::observed::Observed;
 use crate::event::{Event, LinkId, PacketId, Sink};
@@ -14,6 +14,7 @@ use units::{Duration, FlowId, Instant};
 pub const SENT: Metric = Metric {
     name: NAME,
     unit: "%",
+    range: Range::PERCENT,
     summary: "share that the subflow ahead has of a flow's bytes before the first queue",
     about: "Covers flows that have sent in two subflows. Which subflow is ahead is found anew every 10 \
         ms; values are means over tenths of a second after the warm-up. `subflows_sent:82.4` is \
@@ -31,6 +32,7 @@ pub const SENT: Metric = Metric {
 pub const RECEIVED: Metric = Metric {
     name: "subflows_received",
     unit: "%",
+    range: Range::PERCENT,
     summary: "share that the subflow ahead has of a flow's bytes behind the first queue",
     about: "In fair queues in which packets of both subflows wait, no subflow is ahead. A scenario has to \
         ask for `subflows_sent`.",
@@ -45,6 +47,7 @@ pub const RECEIVED: Metric = Metric {
 pub const WAIT: Metric = Metric {
     name: "subflows_wait",
     unit: "ms",
+    range: Range::Positive,
     summary: "mean time that packets of a flow in subflows waited in the first queue",
     about: "One value for each tenth of a second after the warm-up, as for `subflows_sent`, which a \
         scenario has to ask for.",

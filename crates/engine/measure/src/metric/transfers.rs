@@ -1,6 +1,6 @@
 //! Metrics of bulk transfers, and of how all flows share.
 
-use super::declared::{Better, Column, Metric, belongs};
+use super::declared::{Better, Column, Metric, Range, belongs};
 use super::observed::Observed;
 use crate::result::FlowResult;
 
@@ -28,6 +28,7 @@ fn bulk_rate(observed: &Observed<'_>, entry: &str) -> Vec<f64> {
 pub const FCT: Metric = Metric {
     name: "fct",
     unit: "ms",
+    range: Range::Positive,
     summary: "completion time of a transfer",
     about: "From a transfer's first packet to its last byte. A transfer that is unlimited, or not \
             complete when the run ends, has no value.",
@@ -42,6 +43,7 @@ pub const FCT: Metric = Metric {
 pub const ALL_DONE: Metric = Metric {
     name: "all_done",
     unit: "ms",
+    range: Range::Positive,
     summary: "completion time of the last of several transfers",
     about: "The longest completion time of a run's transfers; none if one of them is not complete.",
     source: "RFC 7928, section 2.1",
@@ -55,6 +57,7 @@ pub const ALL_DONE: Metric = Metric {
 pub const FLOW_RATE: Metric = Metric {
     name: "flow_rate",
     unit: "Mbit/s",
+    range: Range::Positive,
     summary: "goodput of a transfer",
     about: "Bytes delivered in order over the transfer's own part of the measured time.",
     source: "RFC 7928, section 2.5",
@@ -68,6 +71,7 @@ pub const FLOW_RATE: Metric = Metric {
 pub const FLOW_DELAY: Metric = Metric {
     name: "flow_delay",
     unit: "ms",
+    range: Range::Positive,
     summary: "mean time that a transfer's packets waited in their first queue",
     about: "Only the transfer's own packets, in the first queue of its direction; none for a \
             transfer with an end.",
@@ -85,6 +89,7 @@ pub const FLOW_DELAY: Metric = Metric {
 pub const BULK_RATE: Metric = Metric {
     name: "bulk_rate",
     unit: "Mbit/s",
+    range: Range::Positive,
     summary: "total goodput of a run's transfers that are not complete when the run ends",
     about: "Each transfer's goodput is taken over its own part of the measured time, so the sum \
             over transfers at different times may exceed what the link carries.",
@@ -99,6 +104,7 @@ pub const BULK_RATE: Metric = Metric {
 pub const JFI: Metric = Metric {
     name: "jfi",
     unit: "",
+    range: Range::Within(0.0, 1.0),
     summary: "Jain's index over the goodput of calls and unlimited transfers",
     about: "1 if all calls and transfers that last as long as the run get the same, 1/n if one of \
             n gets everything; none for fewer than two.",

@@ -1,7 +1,7 @@
 //! `verdict` and `credited`: the verdicts of flows that look for fair queuing on their path, and
 //! for how long.
 
-use super::declared::{Better, Metric};
+use super::declared::{Better, Metric, Range};
 use super::meter::{Meter, found};
 use crate::event::{Event, Sink};
 use crate::result::MeasuredValue;
@@ -15,6 +15,7 @@ use units::{Duration, FlowId, Instant};
 pub const VERDICT: Metric = Metric {
     name: VERDICT_NAME,
     unit: "%",
+    range: Range::PERCENT,
     summary: "share of time for which flows have this verdict on their path: `verdict:fair`, \
         `:shared`, `:unknown`",
     about: "Share of the time after the warm-up for which flows with such a control were open; \
@@ -33,6 +34,7 @@ pub const VERDICT: Metric = Metric {
 pub const CREDITED: Metric = Metric {
     name: CREDITED_NAME,
     unit: "%",
+    range: Range::PERCENT,
     summary: "time credited to window reductions for fair queuing, of all up to the last reduction",
     about: "The time between two reductions of the window counts for the later one, which is for \
         fair queuing, or for a loss or mark. The author's evaluation computes in this way what the \
@@ -49,6 +51,7 @@ pub const CREDITED: Metric = Metric {
 pub const FOLLOWS: Metric = Metric {
     name: FOLLOWS_NAME,
     unit: "s",
+    range: Range::Time,
     summary: "time after the warm-up until a flow's verdict changes",
     about: "For a path that changes when the warm-up ends: the time until the flow's verdict \
         changes from one queue to fair queuing, or the other way round; all the measured time if \

@@ -1,12 +1,13 @@
 //! Metrics of videos on demand: the observations of their players.
 
 use super::answers::each;
-use super::declared::{Better, Metric};
+use super::declared::{Better, Metric, Range};
 
 /// The picture's quality.
 pub const VIDEO_RATE: Metric = Metric {
     name: "video_rate",
     unit: "Mbit/s",
+    range: Range::Positive,
     summary: "mean bitrate of a video's segments",
     about: "The bitrate of the representation that the player of `kind = \"video\"` chose, for \
             each segment that arrived: the quality of the picture, not the rate that the network \
@@ -22,6 +23,7 @@ pub const VIDEO_RATE: Metric = Metric {
 pub const SEGMENTS_FAILED: Metric = Metric {
     name: "segments_failed",
     unit: "",
+    range: Range::Positive,
     summary: "segments of a video that had not arrived when they were due to play",
     about: "Each one stops the picture until it arrives: see `rebuffering`. One value for each \
             video.",
@@ -36,6 +38,7 @@ pub const SEGMENTS_FAILED: Metric = Metric {
 pub const REBUFFERING: Metric = Metric {
     name: "rebuffering",
     unit: "s",
+    range: Range::Time,
     summary: "time for which a video's picture stood still after it had begun",
     about: "A stall that the end of the run cuts off counts until about then.",
     source: "FLOQ, VI.C; ITU-T P.1203",

@@ -4,12 +4,12 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 // The page's parts are one script, not modules.
-const part = (name) => readFileSync(new URL(`../../page/${name}.js`, import.meta.url), "utf8");
+const part = (path) => readFileSync(new URL(`../../${path}.js`, import.meta.url), "utf8");
 const names = "frames, stall, rates, queue, handshakes, responsiveness, grade, scenario";
-const parts = ["constants", "call", "load", "result"].map(part).join("");
-const made = new Function("location", "document", `${parts}\nreturn { ${names} };`);
+const parts = ["../page/parts/base", "page/constants", "page/call", "page/load", "page/result"].map(part).join("");
+const inside = new Function("location", "document", `${parts}\nreturn { ${names} };`);
 const document = { getElementById: () => ({ textContent: '[[traffic]]\nname = "call-in"\n' }) };
-const { frames, stall, rates, queue, handshakes, responsiveness, grade, scenario } = made({ hostname: "h" }, document);
+const { frames, stall, rates, queue, handshakes, responsiveness, grade, scenario } = inside({ hostname: "h" }, document);
 
 const FRAME = 1000 / 30;
 /** Packets that waited so long each; null is a lost one. Their clocks differ by 5 s. */

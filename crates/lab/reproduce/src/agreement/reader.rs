@@ -5,7 +5,7 @@
 
 use super::figures::Figure;
 use super::{Row, Verdict, decided, pairs_of_runs};
-use measure::estimate::{self, Against, Estimate, LEVEL, Statistic};
+use measure::estimate::{self, Against, Bounds, Estimate, LEVEL, Statistic};
 use measure::metric::Registry;
 use measure::{RunResult, Units};
 use serde::Serialize;
@@ -137,7 +137,13 @@ fn over(scenario: &str, metric: &'static str, cases: &[Vec<Vec<Part<'_>>>]) -> O
     });
     let difference = |level| -> Option<Estimate> {
         let sides = [&ours[..], &witness[..]];
-        estimate::compare(Statistic::Mean, sides, Against::Difference, level)
+        estimate::compare(
+            Statistic::Mean,
+            sides,
+            Bounds::NONE,
+            Against::Difference,
+            level,
+        )
     };
     let found = difference(LEVEL)?;
     let (verdict, p) = decided(difference, 100.0 * SHARE);

@@ -67,21 +67,25 @@ pub fn section(entry: &Entry) -> String {
 }
 
 fn row(text: &mut String, spec: &Spec) {
-    let range = match spec.range {
-        Some((min, max)) => format!("{}, {min} to {max}", spec.kind),
-        None => spec.kind.to_owned(),
-    };
     let (name, default) = (spec.name, spec.default);
     let (help, source) = (cell(&spec.explained()), cell(spec.source));
     _ = writeln!(
         text,
         "| `{name}` | `{default}` | {} | {help} | {source} |",
-        cell(&range)
+        cell(&values(spec))
     );
 }
 
+/// The values that a parameter can have.
+pub fn values(spec: &Spec) -> String {
+    match spec.range {
+        Some((min, max)) => format!("{}, {min} to {max}", spec.kind),
+        None => spec.kind.to_owned(),
+    }
+}
+
 /// A text escaped for a cell of a table.
-fn cell(text: &str) -> String {
+pub fn cell(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     words.join(" ").replace('|', "\\|")
 }

@@ -68,6 +68,9 @@ fn checked(args: &CheckArgs) -> Result<Verdict> {
     let outcome = Outcome::of(&check, &calls.runs, baseline.as_ref());
     print(&table::of(&outcome))?;
     written(args, &check, &outcome, &calls.examples)?;
+    if let Some(refused) = calls.stopped {
+        eprintln!("{}", refused.rendered());
+    }
     Ok(outcome.verdict)
 }
 
@@ -182,6 +185,8 @@ fn enough_time(args: &CheckArgs, check: &Check) -> Result<()> {
 struct Calls {
     runs: Vec<Vec<Run>>,
     examples: Vec<Example>,
+    /// Why no more were made, though some were to be.
+    stopped: Option<Refused>,
 }
 
 /// Makes calls until all is decided, or time is over: in turn, so that what fails is known early.
@@ -194,6 +199,7 @@ fn made(
     let mut calls = Calls {
         runs: vec![Vec::new(); check.conditions.len()],
         examples: Vec::new(),
+        stopped: None,
     };
     let began = seconds();
     while let Some(number) = next(args, check, &calls.runs, baseline) {
@@ -202,24 +208,48 @@ fn made(
         if seconds() - began + takes > args.time.as_secs_f64() {
             break;
         }
-        let known = calls
-            .runs
-            .iter()
-            .flatten()
-            .any(|run| !run.values.is_empty());
-        let runs = &mut calls.runs[number];
-        let call = runs.len() + 1;
-        let label = format!("{}, call {call}", condition.name);
-        let folder = place.inner(&format!("{}-{call}", condition.name))?;
-        let left = call::made(check, condition, (&folder, call))?;
-        let (run, example) = judged::of(check, number, left, known)?;
-        eprintln!("{label}: {}", table::told(condition, &run));
-        if calls.examples.iter().all(|other| other.condition != number) {
-            calls.examples.extend(example);
+        match call(args, check, place, (number, &calls)) {
+            Ok((run, example)) => {
+                if calls.examples.iter().all(|other| other.condition != number) {
+                    calls.examples.extend(example);
+                }
+                calls.runs[number].push(run);
+            }
+            Err(refused) if calls.runs.iter().all(Vec::is_empty) => return Err(refused),
+            // What was found until then is told all the same.
+            Err(refused) => {
+                calls.stopped = Some(refused);
+                break;
+            }
         }
-        runs.push(run);
     }
     Ok(calls)
+}
+
+/// One more call over the link of the condition of that number.
+fn call(
+    args: &CheckArgs,
+    check: &Check,
+    place: &Place,
+    (number, calls): (usize, &Calls),
+) -> Result<(Run, Option<Example>)> {
+    let condition = &check.conditions[number];
+    let call = calls.runs[number].len() + 1;
+    let folder = place.inner(&format!("{}-{call}", condition.name))?;
+    let mut before = calls.runs.iter().flatten();
+    let known = before.any(|run| !run.values.is_empty());
+    let left = call::made(check, condition, (&folder, call))?;
+    let (run, example) = judged::of(check, number, left, known)?;
+    eprintln!(
+        "{}, call {call}: {}",
+        condition.name,
+        table::told(condition, &run)
+    );
+    if args.keep.is_none() {
+        // A log of packets has some MB; what is left is gone with its place.
+        _ = std::fs::remove_dir_all(&folder);
+    }
+    Ok((run, example))
 }
 
 /// The undecided condition with the fewest calls.

@@ -37,8 +37,11 @@ fn ran(args: &LinkArgs) -> core::result::Result<u8, (Refused, u8)> {
     let taps = taps.map(|taps| Rc::new(RefCell::new(taps)));
     let tap = taps.clone().map(|taps| taps as SharedTap);
     let done = live::run(Setup { tap, ..setup });
-    let done =
-        done.map_err(|error| (Refused::failed(&error.message, &error.help), error.status))?;
+    let done = done.map_err(|error| {
+        let refused = far_told(args, &error);
+        let refused = refused.unwrap_or(Refused::failed(&error.message, &error.help));
+        (refused, error.status)
+    })?;
     eprint!("{}", described(&done));
     if done.unanswered {
         let firewall = (done.far_side == FarSide::Host).then(router::firewall);
@@ -88,6 +91,15 @@ fn mbit(counts: &Counts, seconds: f64) -> f64 {
 
 fn mean_ms(counts: &Counts) -> f64 {
     counts.sojourn_ns as f64 / 1e6 / (counts.sent.max(1)) as f64
+}
+
+/// Tells who asked for JSON that the far side's command is at fault; what failed, if that cannot be written.
+fn far_told(args: &LinkArgs, error: &live::Error) -> Option<Refused> {
+    let (file, far) = (args.json.as_ref()?, error.far.as_ref()?);
+    let text = format!("{:#}\n", json!({ "far_failed": far }));
+    std::fs::write(file, text)
+        .err()
+        .map(|error| unwritable(file, &error))
 }
 
 fn described(done: &Done) -> String {

@@ -1,11 +1,12 @@
 //! `spoilt`: whether a run had any stall.
 
-use analects::measure::metric::{Better, Column, Metric};
+use analects::measure::metric::{Better, Column, Metric, Range};
 
 /// `spoilt` for the registry: 100 for a run in which a call stalled, 0 for one without a stall.
 pub const SPOILT: Metric = Metric {
     name: "spoilt",
     unit: "%",
+    range: Range::PERCENT,
     summary: "share of runs in which a call stalled",
     about: "100 for each run with a stall, however short, and 0 for the others. `spoilt:NAME` is that of one entry.",
     source: "this program",

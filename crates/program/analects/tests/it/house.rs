@@ -14,6 +14,7 @@ const FLOORS: [&[&str]; 10] = [
         "workload",
         "link",
         "netcfg",
+        "page",
         "probe",
         "machine",
     ],
@@ -89,6 +90,33 @@ fn each_crate_says_what_it_is_and_what_it_is_not_for() {
         assert!(first.ends_with('.'), "{name}: no sentence: {first:?}");
         let says = about.iter().any(|line| line.starts_with(" Not for: "));
         assert!(says, "{name} does not say what it is not for");
+    }
+}
+
+/// rustdoc takes a second of each crate to find that it has no examples, so crates without say `doctest = false`; an
+/// example there would never run.
+#[test]
+fn examples_in_comments_run() {
+    for (name, folder) in crates() {
+        let manifest = read(&folder.join("Cargo.toml"));
+        if !manifest.contains("doctest = false") {
+            continue;
+        }
+        let files = sources(&folder.join("src"));
+        for file in files.into_iter().chain([root(&folder)]) {
+            let text = read(&file);
+            let comments = text
+                .lines()
+                .filter_map(|line| line.trim_start().strip_prefix("//"));
+            let fences = comments
+                .filter_map(|line| line.trim_start_matches(['/', '!', ' ']).strip_prefix("```"));
+            let begins = fences.step_by(2);
+            let runs: Vec<&str> = begins.filter(|kind| !kind.starts_with("text")).collect();
+            assert!(
+                runs.is_empty(),
+                "{name}: {file:?} has an example, and Cargo.toml says doctest = false"
+            );
+        }
     }
 }
 

@@ -371,6 +371,65 @@ fn what_the_sender_did_is_told_and_is_not_the_line_s() {
     assert_eq!(scenario.matches("[[traffic]]").count(), 2, "{scenario}");
 }
 
+/// As in a dump of Chromium's behind 150 kbit/s from 20 to 26 s: it told of a limit 4 s after its target fell, and left out
+/// frames in between.
+#[test]
+fn a_limit_begins_where_the_target_fell() {
+    let mut dump = Dump::new(0..40);
+    let is_low = |second: usize| (21..34).contains(&second);
+    dump.set("outbound-rtp", "OUT", "targetBitrate", |second| {
+        json!(if is_low(second) { 40e3 } else { 1.7e6 })
+    });
+    dump.set(
+        "outbound-rtp",
+        "OUT",
+        "framesEncoded",
+        sum(|second| if is_low(second) { 3.0 } else { 25.0 }),
+    );
+    dump.set("outbound-rtp", "OUT", "qualityLimitationReason", |second| {
+        json!(if (25..34).contains(&second) {
+            "bandwidth"
+        } else {
+            "none"
+        })
+    });
+    let (said, _, _) = dump.imported("target-fell");
+    at(&said, "bandwidth", (21.0, 33.0));
+    assert!(
+        said.contains("targetBitrate fell to less than half"),
+        "{said}"
+    );
+    assert_eq!(times(&said, "encoder"), [], "{said}");
+}
+
+/// A transfer's queue swings; a round trip that was measured once stands in later samples, too.
+#[test]
+fn a_long_round_trip_ends_when_a_shorter_one_is_measured() {
+    let mut dump = Dump::new(0..40);
+    let trips = |second: usize| match second {
+        20..23 => 0.15,
+        23..28 => 0.09,
+        _ => 0.02,
+    };
+    dump.set("candidate-pair", "P", "currentRoundTripTime", |second| {
+        json!(trips(second))
+    });
+    dump.set("candidate-pair", "P", "responsesReceived", |second| {
+        json!(if (25..28).contains(&second) {
+            25
+        } else {
+            second
+        })
+    });
+    let (said, _, _) = dump.imported("round-trip-swings");
+    let found = times(&said, "round trip");
+    assert_eq!(found.len(), 1, "{said}");
+    assert!(
+        (found[0].0 - 20.0).abs() <= 1.0 && (found[0].1 - 26.0).abs() <= 1.0,
+        "{found:?}"
+    );
+}
+
 #[test]
 fn layers_frames_from_the_other_end_and_relays() {
     let mut dump = Dump::new(0..=60);

@@ -4,7 +4,6 @@ use super::limits::{asked, first};
 use autorate::{Way, Ways};
 use command::Refused;
 use netcfg::{Limits, Rates, ShapedRate};
-use units::Rate;
 
 /// What of the options `--down` and `--up` is to find itself.
 #[derive(Debug)]
@@ -55,15 +54,11 @@ impl Auto {
             let Some(limits) = self.limits[way] else {
                 continue;
             };
-            let measured = option.as_deref().map(|text| rate(way, text)).transpose()?;
+            let measured = option.as_deref().map(str::parse).transpose();
+            let measured: Option<ShapedRate> =
+                measured.map_err(|error| Refused::new(&format!("--{way}: {error}"), ""))?;
             *option = Some(first(way, limits, measured)?.to_string());
         }
         Ok(())
     }
-}
-
-fn rate(way: Way, text: &str) -> Result<ShapedRate, Refused> {
-    let wrong = |error: &dyn core::fmt::Display| Refused::new(&format!("--{way}: {error}"), "");
-    let rate: Rate = text.parse().map_err(|error| wrong(&error))?;
-    rate.try_into().map_err(|error| wrong(&error))
 }

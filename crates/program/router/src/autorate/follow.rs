@@ -3,14 +3,16 @@
 use super::limits::limits;
 use super::standing::Standing;
 use super::view::View;
-use super::{BEAT, Pilot, changed, controller, now, object};
+use super::{BEAT, Pilot, changed, controller, object};
 use crate::cli::AutorateArgs;
-use crate::on_host::host;
+use crate::on_host::{host, now};
 use crate::others;
+use crate::page::Board;
 use autorate::{Decision, Way, Ways};
 use command::{Refused, print};
 use netcfg::{Changes, Claim, Device, Direction, Followed, Host, Limits, Runner, ShapedRate};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 use units::Choice;
 
@@ -19,7 +21,12 @@ const SOON: Duration = Duration::from_secs(1);
 const SELDOM: Duration = Duration::from_secs(5);
 
 /// Follows as the command line says, until a signal comes, or the set-up is another program's.
-pub fn by_hand(args: &AutorateArgs, device: &Device) -> Result<(), Refused> {
+/// A page is told of it.
+pub fn by_hand(
+    args: &AutorateArgs,
+    device: &Device,
+    page: Option<Arc<Board>>,
+) -> Result<(), Refused> {
     let how = How {
         controller: controller(args.favour),
         limits: Ways {
@@ -28,6 +35,7 @@ pub fn by_hand(args: &AutorateArgs, device: &Device) -> Result<(), Refused> {
         },
         keep: args.keep,
         json: args.json,
+        page,
     };
     device.index()?;
     let mut host = host(args.dry_run)?;
@@ -47,7 +55,7 @@ pub fn by_hand(args: &AutorateArgs, device: &Device) -> Result<(), Refused> {
     how.follow(&mut host, followed)
 }
 
-/// Follows as was asked for when the set-up of `device` was applied; nothing if it was not.
+/// Follows as was asked for when the set-up of `device` was applied; nothing if it was not. A page is told of it.
 ///
 /// # Errors
 /// As for what is said on the command line.
@@ -56,6 +64,7 @@ pub fn as_applied(
     state: &Path,
     device: &Device,
     claim: Claim,
+    page: Option<Arc<Board>>,
 ) -> Result<(), Refused> {
     let followed = Followed::of(host, state, device, Some(claim))?;
     let Some(follow) = followed.follow().cloned() else {
@@ -71,6 +80,7 @@ pub fn as_applied(
         },
         keep: false,
         json: false,
+        page,
     };
     how.follow(host, followed)
 }
@@ -83,6 +93,7 @@ struct How {
     /// The last rates stay at the end.
     keep: bool,
     json: bool,
+    page: Option<Arc<Board>>,
 }
 
 impl How {
@@ -146,6 +157,7 @@ struct Follower {
     /// Of the directions that are followed.
     standing: Ways<Option<Standing>>,
     json: bool,
+    page: Option<Arc<Board>>,
     began: Duration,
     /// What tells of other programs' changes, whether it did, and when the set-up was last looked at.
     told: Option<Changes>,
@@ -173,6 +185,7 @@ impl Follower {
                 up: standing(Way::Up),
             },
             json: how.json,
+            page: how.page.clone(),
             began: at,
             told: Changes::of_queues().ok(),
             changed: true,
@@ -224,6 +237,11 @@ impl Follower {
         let Some(standing) = self.standing[way] else {
             return Ok(());
         };
+        if let Some(page) = &self.page {
+            let wait = decision.why.wait();
+            let wait = wait.map(|wait| Duration::from_nanos(wait.as_nanos()));
+            page.note(at, &self.device, way, standing.rate.into(), wait);
+        }
         let Some(next) = standing.next(at, decision) else {
             return Ok(());
         };
@@ -243,10 +261,16 @@ impl Follower {
         to: ShapedRate,
     ) -> Result<(), Refused> {
         let device = &self.device;
-        if self.json {
+        let object = || {
             let mut line = object(device, at, way, decision, to.get());
             line["from_bps"] = u64::from(from).into();
-            return print(&format!("{line}\n"));
+            line
+        };
+        if let Some(page) = &self.page {
+            page.changed(at, device, way, object());
+        }
+        if self.json {
+            return print(&format!("{}\n", object()));
         }
         let passed = at.saturating_sub(self.began);
         print(&format!(

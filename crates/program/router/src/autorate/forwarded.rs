@@ -2,8 +2,9 @@
 
 use super::standing::Standing;
 use super::view::View;
-use super::{Pilot, changed, controller, now};
+use super::{Pilot, changed, controller};
 use crate::cli::Favoured;
+use crate::on_host::now;
 use autorate::{Way, Ways};
 use command::Refused;
 use netcfg::{Device, Limits, Rates, ShapedRate};

@@ -3,7 +3,6 @@
 use autorate::Way;
 use command::Refused;
 use netcfg::{Limits, ShapedRate};
-use units::Rate;
 
 /// The word for a rate that finds itself, between all that can be shaped.
 pub const AUTO: &str = "auto";
@@ -28,8 +27,8 @@ pub fn limits(way: Way, text: Option<&str>) -> Result<Limits, Refused> {
         if text.trim().is_empty() {
             return Ok(without);
         }
-        let rate: Rate = text.parse().map_err(|error| refused(format!("{error}")))?;
-        rate.try_into().map_err(|error| refused(format!("{error}")))
+        let rate = text.parse::<ShapedRate>();
+        rate.map_err(|error| refused(error.to_string()))
     };
     let limits = Limits {
         least: end(least, ShapedRate::SLOWEST)?,

@@ -1,9 +1,9 @@
 //! Says which rates a line's shaper should have, and sets none.
 
 use super::view::View;
-use super::{BEAT, Pilot, controller, now, object};
+use super::{BEAT, Pilot, controller, object};
 use crate::cli::AutorateArgs;
-use crate::on_host::host;
+use crate::on_host::{host, now};
 use autorate::{Decision, Way, Ways};
 use command::{Refused, print};
 use netcfg::{Device, Host, Rates, Runner};

@@ -1,5 +1,6 @@
 //! The arguments of `analects autorate`.
 
+use super::page::PageArgs;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -18,7 +19,7 @@ pub struct AutorateArgs {
     #[arg(long, value_name = "FILE", exclusive = true)]
     pub from_cake_autorate: Option<PathBuf>,
     /// Only look at passing packets, and say what would be set. Nothing is changed, and no shaper needed.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "page")]
     pub observe: bool,
     /// The least and the greatest rate at which the device may receive, such as 5mbit..100mbit; either may be left
     /// out.
@@ -34,7 +35,7 @@ pub struct AutorateArgs {
     #[arg(long, conflicts_with = "observe")]
     pub keep: bool,
     /// Only print the commands by which rates would be changed, with the rates that stand.
-    #[arg(long, conflicts_with = "observe")]
+    #[arg(long, conflicts_with_all = ["observe", "page"])]
     pub dry_run: bool,
     /// Print a JSON object for each line.
     #[arg(long)]
@@ -42,6 +43,9 @@ pub struct AutorateArgs {
     /// The folder of the journal of changes.
     #[arg(long, value_name = "DIR", default_value = netcfg::STATE)]
     pub state: PathBuf,
+    /// A page of the line.
+    #[command(flatten)]
+    pub page: PageArgs,
 }
 
 /// What to spare.

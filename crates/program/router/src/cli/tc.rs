@@ -1,6 +1,7 @@
 //! The arguments of `analects tc`.
 
 use super::autorate::Favoured;
+use super::page::PageArgs;
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use core::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -33,6 +34,9 @@ pub struct TcKeep {
     /// The folder of the journal of changes.
     #[arg(long, value_name = "DIR", default_value = netcfg::STATE)]
     pub state: PathBuf,
+    /// A page of the lines.
+    #[command(flatten)]
+    pub page: PageArgs,
 }
 
 /// The discipline of a shaper of which nothing says more.

@@ -3,20 +3,17 @@
 use crate::cli::PaceArgs;
 use crate::diverted::broke;
 use crate::on_host::device;
+use crate::secret::secret;
 use command::Refused;
 use live::{Gates, Household, Standing, Turn};
 use std::collections::VecDeque;
-use std::fs::File;
-use std::io::Read as _;
-use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
 use units::param::Settings;
 use units::{Duration, Instant, Rate, Refusal};
 
 type Result<T> = core::result::Result<T, Refused>;
 
 /// A secret has at least so many bytes, and at most.
-const SECRET: std::ops::RangeInclusive<usize> = 16..=4096;
+const SECRET: core::ops::RangeInclusive<usize> = 16..=4096;
 /// Looks in a second.
 const LOOKS: usize = 10;
 /// Looks between two messages to the others.
@@ -43,7 +40,7 @@ impl Shared {
                 "write the same --rate on each host, such as 20mbit",
             )
         })?;
-        let secret = secret(file)?;
+        let secret = secret("--household", file, SECRET)?;
         let index = device("--dev", dev)?.index();
         let index = index.map_err(|error| Refused::failed(&error.message, &error.help))?;
         Ok(Some(Shared {
@@ -130,45 +127,6 @@ impl Demand {
         let told = self.last.iter().take(BETWEEN).copied().max();
         told.unwrap_or_default()
     }
-}
-
-const NO_FILE: &str = "write the name of a file with the household's secret";
-
-fn unread(path: &Path, error: &std::io::Error) -> Refused {
-    let message = format!("--household: {}: {error}", path.display());
-    Refused::new(&message, NO_FILE)
-}
-
-/// The secret in a file that nobody else may read.
-fn secret(path: &Path) -> Result<Vec<u8>> {
-    // Before it is opened: a pipe would wait for its writer.
-    let about = path.metadata().map_err(|error| unread(path, &error))?;
-    let refuse = |what: &str, help: &str| {
-        Refused::new(&format!("--household: {} {what}", path.display()), help)
-    };
-    if !about.is_file() {
-        return Err(refuse("is no file", NO_FILE));
-    }
-    if about.mode() & 0o077 != 0 {
-        return Err(refuse(
-            "may be read by others than its owner",
-            "chmod 600 it",
-        ));
-    }
-    let file = File::open(path).map_err(|error| unread(path, &error))?;
-    let mut bytes = Vec::new();
-    let read = file.take(*SECRET.end() as u64 + 1).read_to_end(&mut bytes);
-    read.map_err(|error| unread(path, &error))?;
-    let secret = bytes.trim_ascii();
-    if !SECRET.contains(&secret.len()) {
-        let (least, most) = (SECRET.start(), SECRET.end());
-        let what = format!(
-            "has {} bytes, and a secret has {least} to {most}",
-            secret.len()
-        );
-        return Err(refuse(&what, "head -c 32 /dev/urandom | base64 makes one"));
-    }
-    Ok(secret.to_vec())
 }
 
 #[cfg(test)]

@@ -1,11 +1,9 @@
 //! What each computer behind a `mencius` has had, as a table.
 
 use comfy_table::Cell;
-use command::Refused;
 use command::cells::{empty, right};
-use netcfg::{Classes, Computer, Device, Queue};
+use netcfg::Computer;
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 
 /// More computers are counted, not shown.
 const MOST: usize = 15;
@@ -14,35 +12,6 @@ const MOST: usize = 15;
 struct Had {
     computer: Computer,
     seconds: f64,
-}
-
-/// The classes of devices, each of which is asked once, however many queues it has.
-#[derive(Default)]
-pub struct Asked(BTreeMap<Device, Classes>);
-
-impl Asked {
-    /// Those of a device.
-    ///
-    /// # Errors
-    /// If the kernel does not list them.
-    pub fn of(&mut self, device: &Device) -> Result<&Classes, Refused> {
-        if !self.0.contains_key(device) {
-            self.0.insert(device.clone(), netcfg::classes(device)?);
-        }
-        Ok(&self.0[device])
-    }
-}
-
-/// The number of a queue, as its classes have it; none if its handle is none.
-pub fn number(queue: &Queue) -> Option<u16> {
-    u16::from_str_radix(queue.handle.trim_end_matches(':'), 16).ok()
-}
-
-/// The computers among the classes of its device that are of this queue.
-pub fn of_queue(queue: &Queue, classes: &Classes) -> Vec<Computer> {
-    let computers = classes.computers.iter();
-    let ours = computers.filter(|computer| Some(computer.qdisc) == number(queue));
-    ours.copied().collect()
 }
 
 /// An address, or the class of a computer that has none.
@@ -55,20 +24,33 @@ pub fn name(computer: &Computer) -> String {
 
 /// What they have had since each has been known.
 pub fn since_known(computers: &[Computer]) -> String {
-    let had = computers.iter().map(|computer| Had {
-        computer: *computer,
+    let had = busiest(computers.to_vec()).into_iter();
+    let had = had.map(|computer| Had {
+        computer,
         seconds: f64::from(computer.age_ms) / 1e3,
     });
-    table(had.collect(), "no computer has sent for 20 s")
+    table(&had.collect::<Vec<_>>(), "no computer has sent for 20 s")
 }
 
-/// What they have had in the `seconds` between two looks.
-pub fn between(before: &[Computer], now: &[Computer], seconds: f64) -> String {
-    let had = now.iter().map(|computer| Had {
-        computer: less(computer, before),
+/// What they have had in so many seconds, as [`since`] says.
+pub fn within(computers: &[Computer], seconds: f64) -> String {
+    let had = computers.iter().map(|computer| Had {
+        computer: *computer,
         seconds,
     });
-    table(had.collect(), "no computer sent")
+    table(&had.collect::<Vec<_>>(), "no computer sent")
+}
+
+/// What those of `now` that sent, dropped or wait have had since they were among `before`, those that sent most first;
+/// waits are those of now.
+pub fn since(before: &[Computer], now: &[Computer]) -> Vec<Computer> {
+    busiest(now.iter().map(|computer| less(computer, before)).collect())
+}
+
+fn busiest(mut computers: Vec<Computer>) -> Vec<Computer> {
+    computers.retain(|of| of.bytes > 0 || of.drops > 0 || of.qlen > 0);
+    computers.sort_by_key(|of| (Reverse(of.bytes), of.class));
+    computers
 }
 
 /// What `computer` has had since it was `before`; another one may have had its place then.
@@ -87,10 +69,8 @@ fn less(computer: &Computer, before: &[Computer]) -> Computer {
     }
 }
 
-/// A row for each that sent or dropped, those that sent most first; `nobody` if there is none.
-fn table(mut had: Vec<Had>, nobody: &str) -> String {
-    had.retain(|of| of.computer.bytes > 0 || of.computer.drops > 0 || of.computer.qlen > 0);
-    had.sort_by_key(|of| (Reverse(of.computer.bytes), of.computer.class));
+/// A row for each; `nobody` if there is none.
+fn table(had: &[Had], nobody: &str) -> String {
     if had.is_empty() {
         return format!("  {nobody}\n");
     }
@@ -183,7 +163,7 @@ mod tests {
             // Another one had its place.
             computer(2, "192.168.1.6", 500_000, 0),
         ];
-        let text = between(&before, &now, 1.0);
+        let text = within(&since(&before, &now), 1.0);
         let rows = rows(&text);
         assert_eq!(
             rows[1],
@@ -191,7 +171,7 @@ mod tests {
             "{text}"
         );
         assert_eq!(rows[2][..3], ["192.168.1.6", "4.00", "33"], "{text}");
-        let idle = between(&now[..1], &now[..1], 1.0);
+        let idle = within(&since(&now[..1], &now[..1]), 1.0);
         assert_eq!(idle, "  no computer sent\n");
     }
 
@@ -199,24 +179,5 @@ mod tests {
     fn many_are_counted() {
         let all: Vec<Computer> = (1..=20).map(|class| computer(class, "", 9, 0)).collect();
         assert!(since_known(&all).ends_with("\n  and 5 computers that sent less\n"));
-    }
-
-    #[test]
-    fn only_those_of_the_queue() {
-        let mut classes = Classes::default();
-        for qdisc in [0x10, 0xb1] {
-            let computer = Computer {
-                qdisc,
-                ..computer(1, "", 9, 0)
-            };
-            classes.computers.push(computer);
-        }
-        let queue = Queue {
-            handle: "b1:".to_owned(),
-            ..crate::tc::counters::tests::queue("wan0", "mencius", None)
-        };
-        let ours = of_queue(&queue, &classes);
-        assert_eq!(ours.len(), 1);
-        assert_eq!(ours[0].qdisc, 0xb1);
     }
 }

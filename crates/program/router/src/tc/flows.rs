@@ -1,72 +1,39 @@
 //! `analects tc show --watch`: what each computer and each flow of a queue has had in the last second.
 
-use super::computers::{self, Asked};
+use super::computers;
+use super::looked::{Look, Moved, Span};
 use comfy_table::Cell;
 use command::Refused;
 use command::cells::back;
 use command::cells::{empty, right};
 use command::print;
-use netcfg::{Flow, Host, Queue, Status};
+use netcfg::Flow;
 use std::io::{IsTerminal, stdout};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How often it looks.
 const EVERY: Duration = Duration::from_secs(1);
 /// More flows are counted, not shown.
 const MOST: usize = 15;
+/// Of a queue in which nobody sent.
+const NOBODY: &str = "no flow sent in this second";
 /// Of cake, which counts by tin.
-pub const NOT_TOLD: &str = "  its computers and flows are not told: cake counts by tin\n";
+pub const NOT_BY_CAKE: &str = "its computers and flows are not told: cake counts by tin";
+/// Of others.
+const NOT_BY_OTHERS: &str = "its flows are not told: only mencius counts what each has had";
 /// A flow with a packet that has waited longer fills its queue: mencius' default `min_wait`.
 const FULL: Duration = Duration::from_millis(20);
-
-/// The queues and flows of set-ups at a moment.
-struct Look {
-    at: Instant,
-    /// What other programs changed.
-    differences: Vec<String>,
-    queues: Vec<(Queue, Vec<Flow>)>,
-}
-
-impl Look {
-    #[expect(clippy::disallowed_methods, reason = "the kernel counts in real time")]
-    fn take(all: Vec<Status>) -> Result<Self, Refused> {
-        let at = Instant::now();
-        let differences = all.iter().flat_map(|status| &status.differences);
-        let differences = differences.map(|text| scenario::printable(text, 200));
-        let differences = differences.collect();
-        let mut asked = Asked::default();
-        let mut queues = Vec::new();
-        for mut queue in all.into_iter().flat_map(|status| status.queues) {
-            let classes = asked.of(&queue.device)?;
-            queue.computers = Some(computers::of_queue(&queue, classes));
-            let flows = classes.flows.iter();
-            let flows = flows
-                .filter(|flow| Some(flow.qdisc) == computers::number(&queue))
-                .copied()
-                .collect();
-            queues.push((queue, flows));
-        }
-        Ok(Look {
-            at,
-            differences,
-            queues,
-        })
-    }
-}
 
 /// Shows the flows of the set-ups that `look` finds, once a second, until it is interrupted or there are none.
 ///
 /// # Errors
 /// If the set-ups or the flows cannot be read.
-pub fn watch(
-    host: &mut Host,
-    look: &mut dyn FnMut(&mut Host) -> Result<Vec<Status>, Refused>,
-) -> Result<(), Refused> {
-    let mut before = Look::take(look(host)?)?;
+pub fn watch(look: &mut dyn FnMut() -> Result<Look, Refused>) -> Result<(), Refused> {
+    let mut before = look()?;
     let mut lines = 0;
-    while !before.queues.is_empty() {
+    while !before.is_empty() {
         std::thread::sleep(EVERY);
-        let now = Look::take(look(host)?)?;
+        let now = look()?;
         let text = shown(&before, &now);
         let over = if stdout().is_terminal() { lines } else { 0 };
         print(&format!("{}{text}", back(over)))?;
@@ -78,49 +45,55 @@ pub fn watch(
 
 /// The text for what happened between two looks.
 fn shown(before: &Look, now: &Look) -> String {
-    let seconds = (now.at - before.at).as_secs_f64();
     let mut text = String::new();
-    for difference in &now.differences {
+    let differences = now.all.iter().flat_map(|status| &status.differences);
+    for difference in differences {
+        let difference = scenario::printable(difference, 200);
         text += &format!("another program: {difference}\n");
     }
-    for (queue, flows) in &now.queues {
-        let same = |(of, _): &&(Queue, Vec<Flow>)| {
-            (&of.device, &of.handle, &of.kind) == (&queue.device, &queue.handle, &queue.kind)
-        };
-        let Some((former, former_flows)) = before.queues.iter().find(same) else {
+    for span in now.since(before) {
+        text += &in_numbers(&span);
+        let Some(who) = &span.who else {
+            text += &format!("  {}\n", said(&span));
             continue;
         };
-        // An inner queue tells more than the shaper around it.
-        if queue.kind == "htb" {
-            continue;
-        }
-        let since = |of: fn(&Queue) -> Option<u64>| Some(of(queue)?.saturating_sub(of(former)?));
-        let bytes = since(|of| of.bytes);
-        text += &format!(
-            "{}: {} {} sends {} Mbit/s and dropped {} packets; {} packets wait\n",
-            queue.device,
-            scenario::printable(&queue.kind, 20),
-            scenario::printable(&queue.handle, 10),
-            bytes.map_or("-".to_owned(), |bytes| format!(
-                "{:.2}",
-                rate(bytes, seconds)
-            )),
-            since(|of| of.drops).map_or("-".to_owned(), |drops| drops.to_string()),
-            queue
-                .qlen
-                .map_or("-".to_owned(), |packets| packets.to_string()),
-        );
-        match queue.kind.as_str() {
-            "mencius" => {
-                let of = |queue: &Queue| queue.computers.clone().unwrap_or_default();
-                text += &computers::between(&of(former), &of(queue), seconds);
-                text += &table(former_flows, flows, seconds);
-            }
-            "cake" => text += NOT_TOLD,
-            _ => text += "  its flows are not told: only mencius counts what each has had\n",
-        }
+        text += &computers::within(&who.computers, span.seconds);
+        text += &table(&who.flows, span.seconds);
     }
     text
+}
+
+/// A line on a queue.
+fn in_numbers(span: &Span) -> String {
+    let Span {
+        queue,
+        seconds,
+        bytes,
+        drops,
+        ..
+    } = span;
+    let number = |of: Option<u64>| of.map_or("-".to_owned(), |number| number.to_string());
+    let mbit = bytes.map_or("-".to_owned(), |bytes| {
+        format!("{:.2}", rate(bytes, *seconds))
+    });
+    format!(
+        "{}: {} {} sends {mbit} Mbit/s and dropped {} packets; {} packets wait\n",
+        queue.device,
+        scenario::printable(&queue.kind, 20),
+        scenario::printable(&queue.handle, 10),
+        number(*drops),
+        number(queue.qlen),
+    )
+}
+
+/// Whether calls in a queue are protected, and from what, or why that is not known.
+pub fn said(span: &Span) -> String {
+    match &span.who {
+        Some(who) if who.flows.is_empty() => NOBODY.to_owned(),
+        Some(who) => answer(&who.flows, span.seconds),
+        None if span.queue.kind == "cake" => NOT_BY_CAKE.to_owned(),
+        None => NOT_BY_OTHERS.to_owned(),
+    }
 }
 
 /// Megabits a second.
@@ -128,21 +101,10 @@ fn rate(bytes: u64, seconds: f64) -> f64 {
     bytes as f64 * 8.0 / seconds / 1e6
 }
 
-/// A flow in the time between two looks.
-struct Moved {
-    flow: Flow,
-    bytes: u64,
-    drops: u32,
-    marks: u32,
-}
-
 /// The flows that sent, or wait, in a table, and an answer in words.
-fn table(before: &[Flow], now: &[Flow], seconds: f64) -> String {
-    let mut moved: Vec<Moved> = now.iter().map(|flow| since(before, flow)).collect();
-    moved.retain(|of| of.bytes > 0 || of.flow.qlen > 0 || of.drops > 0);
-    moved.sort_by_key(|of| (std::cmp::Reverse(of.bytes), of.flow.class));
+fn table(moved: &[Moved], seconds: f64) -> String {
     if moved.is_empty() {
-        return "  no flow sent in this second\n".to_owned();
+        return format!("  {NOBODY}\n");
     }
     let all: u64 = moved.iter().map(|of| of.bytes).sum();
     let mut rows = empty();
@@ -169,25 +131,12 @@ fn table(before: &[Flow], now: &[Flow], seconds: f64) -> String {
         0 => String::new(),
         more => format!("  and {more} flows that sent less\n"),
     };
-    format!("{rows}\n{more}  {}\n", answer(&moved, seconds))
+    format!("{rows}\n{more}  {}\n", answer(moved, seconds))
 }
 
 fn settled_for(flow: &Flow) -> String {
     flow.settled
         .map_or(String::new(), |time| format!("for {} s", time.as_secs()))
-}
-
-/// What a flow has had since it was `before`; another one may have had its place then.
-fn since(before: &[Flow], flow: &Flow) -> Moved {
-    let same =
-        |of: &&Flow| of.class == flow.class && of.bytes <= flow.bytes && of.packets <= flow.packets;
-    let former = before.iter().find(same).copied().unwrap_or_default();
-    Moved {
-        bytes: flow.bytes - former.bytes,
-        drops: flow.drops.saturating_sub(former.drops),
-        marks: flow.marks.saturating_sub(former.marks),
-        flow: *flow,
-    }
 }
 
 /// Whether a call is protected, and from what.
@@ -221,6 +170,7 @@ fn answer(moved: &[Moved], seconds: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::looked::moved;
     use super::*;
 
     fn flow(class: u16, bytes: u64, settled: Option<u64>, delay_ms: u64) -> Flow {
@@ -253,7 +203,7 @@ mod tests {
             .into_iter()
             .chain([flow(4, 900_000, None, 0)])
             .collect();
-        let text = table(&before, &now, 1.0);
+        let text = table(&moved(&before, &now), 1.0);
         let rows: Vec<Vec<&str>> = text
             .lines()
             .map(|line| line.split_whitespace().collect())
@@ -274,8 +224,11 @@ mod tests {
     #[test]
     fn nobody_is_protected_and_nobody_sends() {
         let idle = [flow(1, 5000, None, 0)];
-        assert_eq!(table(&idle, &idle, 1.0), "  no flow sent in this second\n");
-        let text = table(&[], &idle, 1.0);
+        assert_eq!(
+            table(&moved(&idle, &idle), 1.0),
+            "  no flow sent in this second\n"
+        );
+        let text = table(&moved(&[], &idle), 1.0);
         assert!(text.contains("No flow is protected"), "{text}");
     }
 
@@ -284,7 +237,7 @@ mod tests {
         let now: Vec<Flow> = (1..=40)
             .map(|class| flow(class, 1000 * u64::from(class), Some(2), 0))
             .collect();
-        let text = table(&[], &now, 1.0);
+        let text = table(&moved(&[], &now), 1.0);
         assert!(text.contains("\n  and 25 flows that sent less\n"), "{text}");
         assert!(text.contains("40 flows are protected"), "{text}");
         assert!(text.contains("nothing else sends"), "{text}");

@@ -1,15 +1,18 @@
 //! `analects tc keep` follows the lines of set-ups whose rates find themselves.
 
 use crate::autorate::as_applied;
+use crate::page::Board;
 use command::Refused;
 use netcfg::{Claim, Device, Host, Store};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 
 /// What begins to follow lines.
 pub struct Followers {
     state: PathBuf,
     host: Host,
+    page: Option<Arc<Board>>,
 }
 
 /// What follows a line.
@@ -21,11 +24,12 @@ pub struct Thread {
 }
 
 impl Followers {
-    /// What it begins ends with a signal that `host` catches, too.
-    pub fn new(state: &Path, host: &Host) -> Self {
+    /// What it begins ends with a signal that `host` catches, too, and tells a page.
+    pub fn new(state: &Path, host: &Host, page: Option<Arc<Board>>) -> Self {
         Followers {
             state: state.to_owned(),
             host: host.clone(),
+            page,
         }
     }
 
@@ -43,9 +47,10 @@ impl Followers {
             return Ok(());
         }
         let (state, mut host, device) = (self.state.clone(), self.host.clone(), device.clone());
+        let page = self.page.clone();
         thread.running = Some(std::thread::spawn(move || {
             let claim = Claim::of(&state, &device)?;
-            as_applied(&mut host, &state, &device, claim)
+            as_applied(&mut host, &state, &device, claim, page)
         }));
         Ok(())
     }

@@ -2,10 +2,12 @@
 
 use super::followers::{Followers, Thread};
 use crate::cli::TcKeep;
-use crate::on_host::{device, host};
+use crate::on_host::{device, host, now};
+use crate::page::Board;
 use command::Refused;
 use netcfg::{Changes, Device, Error, Found, Host, Kind, Runner, Store, Upkeep};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A signal waits no longer than this.
@@ -18,18 +20,22 @@ const AT_ONCE: u32 = 4;
 /// Failures in a row after which a set-up is given up.
 const MOST: u32 = 3;
 
-/// Looks after set-ups until a signal comes, or the one that was named is cleared.
-pub fn keep(args: &TcKeep) -> Result<(), Refused> {
+/// Looks after set-ups until a signal comes, or the one that was named is cleared; a page is told what happens.
+pub fn keep(args: &TcKeep, page: Option<Arc<Board>>) -> Result<(), Refused> {
     let named = args
         .dev
         .as_deref()
         .map(|name| device("--dev", name))
         .transpose()?;
     let mut host = host(false)?;
-    let followers = Followers::new(&args.state, &host);
     let mut devices = BTreeMap::new();
-    let kept = rounds(args, named.as_ref(), (&mut host, &followers), &mut devices);
-    followers.interrupt();
+    let keeper = Keeper {
+        args,
+        followers: Followers::new(&args.state, &host, page.clone()),
+        page,
+    };
+    let kept = keeper.rounds(named.as_ref(), &mut host, &mut devices);
+    keeper.followers.interrupt();
     for (device, one) in &mut devices {
         one.follower.end(device);
     }
@@ -43,41 +49,64 @@ struct One {
     follower: Thread,
 }
 
-/// Looks after them round by round.
-fn rounds(
-    args: &TcKeep,
-    named: Option<&Device>,
-    (host, followers): (&mut Host, &Followers),
-    devices: &mut BTreeMap<Device, One>,
-) -> Result<(), Refused> {
-    let told = [Changes::of_queues(), Changes::of_rules()];
-    while !host.interrupted() {
-        let all = match named {
-            Some(device) => vec![device.clone()],
-            None => Store::look(&args.state).devices()?,
-        };
-        for device in all {
-            let new = || One {
-                upkeep: Upkeep::of(&device),
-                told: Told::default(),
-                follower: Thread::default(),
+/// Looks after set-ups.
+struct Keeper<'a> {
+    args: &'a TcKeep,
+    followers: Followers,
+    page: Option<Arc<Board>>,
+}
+
+impl Keeper<'_> {
+    /// Looks after them round by round.
+    fn rounds(
+        &self,
+        named: Option<&Device>,
+        host: &mut Host,
+        devices: &mut BTreeMap<Device, One>,
+    ) -> Result<(), Refused> {
+        let told = [Changes::of_queues(), Changes::of_rules()];
+        while !host.interrupted() {
+            let all = match named {
+                Some(device) => vec![device.clone()],
+                None => Store::look(&self.args.state).devices()?,
             };
-            let kept = devices.entry(device.clone()).or_insert_with(new);
-            match one(args, host, &device, kept)? {
-                Some(Found::Nothing) if named.is_some() => {
-                    eprintln!("nothing is applied to {device}");
-                    return Ok(());
+            for device in all {
+                let new = || One {
+                    upkeep: Upkeep::of(&device),
+                    told: Told::default(),
+                    follower: Thread::default(),
+                };
+                let kept = devices.entry(device.clone()).or_insert_with(new);
+                match one(self.args, host, &device, kept)? {
+                    Some(Found::Nothing) if named.is_some() => {
+                        eprintln!("nothing is applied to {device}");
+                        return Ok(());
+                    }
+                    Some(Found::Restored(differences)) => {
+                        self.put_back(&device, &differences);
+                        self.followers.look(&device, &mut kept.follower)?;
+                    }
+                    Some(Found::Whole) => self.followers.look(&device, &mut kept.follower)?,
+                    Some(Found::Nothing | Found::Gone) | None => (),
                 }
-                Some(Found::Whole | Found::Restored(_)) => {
-                    followers.look(&device, &mut kept.follower)?;
-                }
-                Some(Found::Nothing | Found::Gone) | None => (),
             }
+            rest(host);
+            wait(host, &told);
         }
-        rest(host);
-        wait(host, &told);
+        Ok(())
     }
-    Ok(())
+
+    /// Tells the page.
+    fn put_back(&self, device: &Device, differences: &[String]) {
+        if let Some(page) = &self.page {
+            page.put_back(now(), device, &in_words(differences));
+        }
+    }
+}
+
+/// What other programs changed, in a line.
+fn in_words(differences: &[String]) -> String {
+    scenario::printable(&differences.join("; "), 300)
 }
 
 /// Changes come in numbers, with a rate that is followed up to ten times a second: a look is for all of them.
@@ -167,7 +196,7 @@ impl Told {
         if let Found::Restored(differences) = found
             && !std::mem::replace(&mut self.restored, true)
         {
-            let what = scenario::printable(&differences.join("; "), 300);
+            let what = in_words(differences);
             eprintln!("{device}: another program changed the set-up ({what}); it is there again");
         }
         let gone = *found == Found::Gone;

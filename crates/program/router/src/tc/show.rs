@@ -1,20 +1,20 @@
 //! `analects tc show`: set-ups, how they stand and what they counted.
 
-use super::computers::{self, Asked};
-use super::{Result, counters, devices, flows};
+use super::looked::Look;
+use super::{Result, computers, counters, devices, flows};
 use crate::cli::{ShowFormat, TcShow};
 use crate::on_host::host;
 use command::{Refused, print};
 use netcfg::{Device, Direction, Host, Settings, Status, Store};
+use std::path::Path;
 
 /// Shows the set-ups that are asked for.
 pub fn show(args: &TcShow) -> Result<()> {
     let mut host = host(true)?;
     if args.watch {
-        return flows::watch(&mut host, &mut |host| statuses(args, host));
+        return flows::watch(&mut || look(&args.state, args.dev.as_deref(), &mut host));
     }
-    let mut all = statuses(args, &mut host)?;
-    add_computers(&mut all)?;
+    let Look { all, .. } = look(&args.state, args.dev.as_deref(), &mut host)?;
     if args.format == ShowFormat::Json {
         let text = serde_json::to_string_pretty(&all);
         let text = text.map_err(|error| Refused::failed(&error.to_string(), "report this"))?;
@@ -27,28 +27,20 @@ pub fn show(args: &TcShow) -> Result<()> {
     print(&texts.join("\n"))
 }
 
-/// Adds what each computer has had to the queues that count that.
-fn add_computers(all: &mut [Status]) -> Result<()> {
-    let mut asked = Asked::default();
-    let queues = all.iter_mut().flat_map(|status| &mut status.queues);
-    for queue in queues.filter(|queue| queue.kind == "mencius") {
-        let classes = asked.of(&queue.device)?;
-        queue.computers = Some(computers::of_queue(queue, classes));
-    }
-    Ok(())
-}
-
-/// The state of the set-ups that are asked for.
-fn statuses(args: &TcShow, host: &mut Host) -> Result<Vec<Status>> {
-    let store = Store::look(&args.state);
+/// The set-ups as they stand now: of one device, or all that there are.
+///
+/// # Errors
+/// If they cannot be read.
+pub fn look(state: &Path, dev: Option<&str>, host: &mut Host) -> Result<Look> {
+    let store = Store::look(state);
     let mut all = Vec::new();
-    for device in devices(args.dev.as_deref(), &store, host)? {
+    for device in devices(dev, &store, host)? {
         match netcfg::status(host, &store, &device)? {
             Some(status) => all.push(status),
             None => eprintln!("nothing is applied to {device}"),
         }
     }
-    Ok(all)
+    Look::take(all)
 }
 
 /// A status as text.
@@ -145,7 +137,7 @@ fn number(number: Option<u64>) -> String {
 fn by_computer(queue: &netcfg::Queue) -> String {
     match (&queue.computers, queue.kind.as_str()) {
         (Some(all), _) => computers::since_known(all),
-        (None, "cake") => flows::NOT_TOLD.to_owned(),
+        (None, "cake") => format!("  {}\n", flows::NOT_BY_CAKE),
         (None, _) => String::new(),
     }
 }

@@ -10,7 +10,9 @@ use serde_json::Value;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::spawn;
+use std::time::Duration;
 
 /// What timeout(1) ends with when time is over, and the two with which a command was not run.
 const OVER: i32 = 124;
@@ -22,6 +24,8 @@ const LINK: i32 = 125;
 const LAST: usize = 5;
 /// Bytes that an application may print in a call.
 const MOST: u64 = 64 << 20;
+/// So long may what it printed take to be read once its link has ended, in s.
+const AFTER: f64 = 1.0;
 
 /// What a call left.
 pub struct Left {
@@ -52,27 +56,28 @@ pub fn made(
     let host = Host::watch();
     let mut child = link(check, condition, folder, number)?;
     let (out, err) = (child.stdout.take(), child.stderr.take());
-    let told = spawn(move || all(err));
-    let (lines, seconds) = lines(out);
+    let (told, complained) = (read(|tell| lines(out, tell)), read(|tell| all(err, tell)));
     let status = child.wait().map_err(|error| failed(&error.to_string()))?;
-    let told = told.join().unwrap_or_default();
+    let (lines, seconds) = since_first(rest(&told));
     ::browser::remove_profiles(folder);
     let complaints = last(&std::fs::read(folder.join(COMPLAINTS)).unwrap_or_default());
     let summary = std::fs::read(folder.join(SUMMARY)).unwrap_or_default();
-    let summary: Option<Value> = serde_json::from_slice(&summary).ok();
-    let status = status.code().unwrap_or(LINK);
-    let Some(summary) = summary.filter(|_| status != LINK) else {
-        let message = format!(
-            "condition {}: the link failed: {} {complaints}",
-            condition.name,
-            last(&told)
-        );
-        return Err(failed(&message));
+    let summary: Value = serde_json::from_slice(&summary).unwrap_or_default();
+    let ended = match (status.code().unwrap_or(LINK), &summary["far_failed"]) {
+        (LINK, far) => match far["why"].as_str() {
+            Some(_) if NOT_RUN.map(Value::from).contains(&far["status"]) => {
+                return Err(not_run("far", &complaints));
+            }
+            Some(why) => Some(why.to_owned()),
+            None => return Err(link_failed(condition, &last(&rest(&complained).concat()))),
+        },
+        (status, _) if NOT_RUN.contains(&status) => return Err(not_run("near", &complaints)),
+        (status, _) => ended(
+            (status, seconds),
+            &summary["far_ended"],
+            condition.duration.as_secs_f64(),
+        ),
     };
-    if NOT_RUN.contains(&status) {
-        let message = format!("application.near cannot be run: {complaints}");
-        return Err(Refused::new(&message, "write a command that sh knows here"));
-    }
     let text: String = lines
         .iter()
         .map(|line| format!("{}\n", line.text))
@@ -80,11 +85,7 @@ pub fn made(
     let file = folder.join(TOLD);
     std::fs::write(&file, text).map_err(|error| unwritable(&file, &error))?;
     Ok(Left {
-        ended: ended(
-            (status, seconds),
-            &summary["far_ended"],
-            condition.duration.as_secs_f64(),
-        ),
+        ended,
         doubt: summary["doubt"]
             .as_str()
             .map(str::to_owned)
@@ -93,6 +94,18 @@ pub fn made(
         complaints,
         log: folder.join(LOG),
     })
+}
+
+fn not_run(end: &str, complaints: &str) -> Refused {
+    let message = format!("application.{end} cannot be run: {complaints}");
+    Refused::new(&message, "write a command that sh knows here")
+}
+
+fn link_failed(condition: &Condition, complaints: &str) -> Refused {
+    failed(&format!(
+        "condition {}: the link failed: {complaints}",
+        condition.name
+    ))
 }
 
 /// Begins `analects link` with the condition's link.
@@ -132,10 +145,22 @@ fn link(check: &Check, condition: &Condition, folder: &Path, number: usize) -> R
         .map_err(|error| failed(&format!("a link cannot be made: {error}")))
 }
 
-/// Lines of standard output, each with when it was read, since the first one, which only says that the application
-/// begins; and when it ended.
-fn lines(out: Option<ChildStdout>) -> (Vec<Line>, f64) {
-    let (mut began, mut lines) = (None, Vec::new());
+/// What a thread reads of a pipe, piece by piece.
+fn read<T: Send + 'static>(by: impl FnOnce(Sender<T>) + Send + 'static) -> Receiver<T> {
+    let (tell, told) = channel();
+    spawn(move || by(tell));
+    told
+}
+
+/// All that was read when the link has ended. Who left the link's process group may hold its pipe for ever.
+fn rest<T>(told: &Receiver<T>) -> Vec<T> {
+    let until = seconds() + AFTER;
+    let left = || Duration::from_secs_f64((until - seconds()).max(0.0));
+    std::iter::from_fn(|| told.recv_timeout(left()).ok()).collect()
+}
+
+/// Lines of standard output, each with when it was read; the end has no text.
+fn lines(out: Option<ChildStdout>, tell: Sender<(f64, Option<String>)>) {
     let mut out = out.map(|out| BufReader::new(out.take(MOST)));
     let mut line = Vec::new();
     // What has no end was cut when the call was over.
@@ -143,26 +168,35 @@ fn lines(out: Option<ChildStdout>) -> (Vec<Line>, f64) {
         && out.read_until(b'\n', &mut line).is_ok()
         && line.pop() == Some(b'\n')
     {
-        let now = seconds();
-        match began {
-            None => began = Some(now),
-            Some(began) => lines.push(Line {
-                read: now - began,
-                text: String::from_utf8_lossy(&line).into_owned(),
-            }),
-        }
+        let text = String::from_utf8_lossy(&line).into_owned();
+        _ = tell.send((seconds(), Some(text)));
         line.clear();
     }
-    let lasted = began.map_or(0.0, |began| seconds() - began);
-    (lines, lasted)
+    _ = tell.send((seconds(), None));
 }
 
-fn all(err: Option<ChildStderr>) -> Vec<u8> {
+/// Lines since the first one, which only says that the application begins, and how long it told any.
+fn since_first(told: Vec<(f64, Option<String>)>) -> (Vec<Line>, f64) {
+    let Some(began) = told.first().map(|(began, _)| *began) else {
+        return (Vec::new(), 0.0);
+    };
+    let lasted = told.last().map_or(0.0, |(end, _)| end - began);
+    let lines = told.into_iter().skip(1);
+    let lines = lines.filter_map(|(read, text)| {
+        Some(Line {
+            read: read - began,
+            text: text?,
+        })
+    });
+    (lines.collect(), lasted)
+}
+
+fn all(err: Option<ChildStderr>, tell: Sender<Vec<u8>>) {
     let mut text = Vec::new();
     if let Some(err) = err {
         _ = err.take(MOST).read_to_end(&mut text);
     }
-    text
+    _ = tell.send(text);
 }
 
 /// The last lines of what programs complained.

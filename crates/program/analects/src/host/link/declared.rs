@@ -214,13 +214,18 @@ mod tests {
     use super::*;
     use crate::cli::{Cli, Command};
     use clap::Parser;
+    use scenario::keys;
 
-    fn declared(words: &str) -> Document {
-        let words = ["analects", "link"].into_iter().chain(words.split(' '));
+    fn arguments(words: &[&str]) -> LinkArgs {
+        let words = ["analects", "link"].iter().chain(words);
         match Cli::try_parse_from(words).unwrap().command {
-            Command::Link(args) => document(&args).unwrap(),
+            Command::Link(args) => args,
             other => panic!("{other:?}"),
         }
+    }
+
+    fn declared(words: &[&str]) -> Document {
+        document(&arguments(words)).unwrap()
     }
 
     /// Whatever says what the other direction carries.
@@ -231,11 +236,116 @@ mod tests {
             "--up generated:w1:1 --buffer 100p",
             "--preset lte --buffer 100p",
         ] {
-            let document = declared(words);
+            let document = declared(&words.split(' ').collect::<Vec<_>>());
             for path in ["link.buffer", "link.up.buffer"] {
                 assert_eq!(document.get(path), Some("100p"), "{words}: {path}");
             }
         }
-        assert_eq!(declared("--down 5mbit").get("link.up.buffer"), None);
+        assert_eq!(declared(&["--down", "5mbit"]).get("link.up.buffer"), None);
+    }
+
+    /// A row of the guide's table: a key with a value that is no default, and what becomes of it.
+    struct Row {
+        key: String,
+        setting: String,
+        link: String,
+        gateway: String,
+    }
+
+    fn guide() -> Vec<Row> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
+        let page = std::fs::read_to_string(root.join("docs/guide-researcher.md")).unwrap();
+        // Tests run in another folder than readers do.
+        let page = page.replace("=scenarios/", &format!("={}/scenarios/", root.display()));
+        let head = "| `link.` | `run` | `link` | `gateway` |\n| --- | --- | --- | --- |\n";
+        let (_, rows) = page.split_once(head).unwrap();
+        let row = |line: &str| {
+            let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+            let setting = cells[1].trim_matches('`');
+            Row {
+                key: setting.split(['=', '.']).next().unwrap().to_owned(),
+                setting: format!("--set=link.{setting}"),
+                link: cells[3].to_owned(),
+                gateway: cells[4].to_owned(),
+            }
+        };
+        let rows = rows.lines().take_while(|line| line.starts_with('|'));
+        rows.map(row).collect()
+    }
+
+    #[test]
+    fn the_guide_says_what_becomes_of_each_key() {
+        let (table, keys) = (guide(), keys::link());
+        let rows: Vec<&str> = table.iter().map(|row| row.key.as_str()).collect();
+        let names: Vec<&str> = keys.iter().map(|key| key.spec.name).collect();
+        assert_eq!(
+            rows, names,
+            "a row for each key, in the order of the reference"
+        );
+        for (row, declared_key) in table.iter().zip(&keys) {
+            let Row { key, setting, .. } = row;
+            let beside = |row: &&Row| declared_key.beside == Some(row.key.as_str());
+            let before = table.iter().find(beside).map(|row| row.setting.as_str());
+            let before: Vec<&str> = before.into_iter().collect();
+            let after = [&before[..], &[setting]].concat();
+            let links = |words: &[&str]| {
+                declared(words)
+                    .resolve_links(own::simulator())
+                    .unwrap_or_else(|error| panic!("{key}: {error}"))
+                    .0
+            };
+            assert!(links(&after) != links(&before), "{setting} changes nothing");
+            let built = Declared::of(&arguments(&after));
+            match (row.link.strip_prefix("no: "), built.err()) {
+                (None, refused) => assert!(refused.is_none(), "{key}: {refused:?}"),
+                (Some(why), refused) => {
+                    let refused = refused.expect(key).to_string();
+                    assert!(refused.contains(why), "{key}: {refused}");
+                }
+            }
+            let mut options = row.gateway.split('`').filter(|text| is_option(text));
+            let refuses = row.gateway.starts_with("no: ");
+            assert_eq!(options.any(takes), !refuses, "{key}: {}", row.gateway);
+            assert!(!refuses || !takes(&format!("--{key}")), "{key}");
+        }
+    }
+
+    fn is_option(text: &str) -> bool {
+        text.starts_with('-') && !text.contains(",")
+    }
+
+    /// Whether `analects gateway` has an option, which stands with or without its value.
+    fn takes(option: &str) -> bool {
+        let (option, value) = option.split_once(' ').unwrap_or((option, ""));
+        let value = match value {
+            "" if option.ends_with("-d") || option.ends_with("discipline") => "codel",
+            "" => "5mbit",
+            value => value,
+        };
+        let words = [
+            "analects", "gateway", "--in", "a", "--out", "b", option, value,
+        ];
+        Cli::try_parse_from(words).is_ok()
+    }
+
+    /// Windows' editors begin a file with one.
+    #[test]
+    fn a_byte_order_mark_before_a_trace_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let capacity = |name: &str, text: &str| {
+            let file = folder.path().join(name);
+            std::fs::write(&file, text).unwrap();
+            let file = file.to_str().unwrap();
+            let words = ["--down", file, "--up", file];
+            assert!(Declared::of(&arguments(&words)).is_ok(), "{name}");
+            check_capacity("--rate", file).unwrap();
+            let (links, _) = declared(&words).resolve_links(own::simulator()).unwrap();
+            (
+                links[0].capacity.clone(),
+                links[0].up.as_ref().unwrap().capacity.clone(),
+            )
+        };
+        let marked = capacity("marked.txt", "\u{feff}0 4\r\n1 8\r\n");
+        assert_eq!(marked, capacity("plain.txt", "0 4\n1 8\n"));
     }
 }

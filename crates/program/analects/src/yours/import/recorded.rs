@@ -8,6 +8,8 @@ use super::wanted::{self, Wanted};
 /// A second is one of trouble if the round trip was longer than the shortest by this, in seconds: half of
 /// what makes a frame late (`stall_threshold`).
 const TROUBLE: f64 = 0.1;
+/// Such a time goes on for as long as the round trip is longer by this, in seconds: a transfer's queue swings.
+const WAITS: f64 = 0.05;
 /// A longer round trip, in seconds, is no measurement.
 const LONGEST_RTT: f64 = 30.0;
 /// Seconds without trouble that do not end an episode: a round trip is measured about once in three.
@@ -317,13 +319,18 @@ fn round_trips(connection: &Connection, axis: &Axis) -> Vec<Option<f64>> {
     axis.greatest(&samples)
 }
 
-/// The round trips of a report: as they stand there, or, where they lack times, from their sum and count.
+/// The round trips of a report: as they stand there, or, where they lack times, from their sum and count. One stands there
+/// until the next is measured, some seconds later; where it is counted, it counts once.
 fn measured(report: &Report<'_>, name: &str, count: &str) -> Vec<Sample> {
     let sums = report.numbers("totalRoundTripTime");
-    if report.is_timed(name) || sums.is_empty() {
-        return report.numbers(name);
-    }
     let counts = report.numbers(count);
+    if report.is_timed(name) || sums.is_empty() {
+        let mut samples = report.numbers(name);
+        if !counts.is_empty() {
+            samples.dedup_by_key(|of| axis::value(&counts, of.0));
+        }
+        return samples;
+    }
     let pairs = sums.windows(2).filter_map(|pair| {
         let [before, now] = [pair[0], pair[1]];
         let count = axis::value(&counts, now.0) - axis::value(&counts, before.0);
@@ -332,16 +339,16 @@ fn measured(report: &Report<'_>, name: &str, count: &str) -> Vec<Sample> {
     pairs.collect()
 }
 
-/// The seconds with a long round trip outside outages, those that are close together as one.
+/// The times with a long round trip outside outages, those that are close together as one.
 fn episodes(call: &Recorded) -> Vec<Episode> {
     let late = |(second, rtt): (usize, &Option<f64>)| {
         let second = second as f64;
         let explained = |of: &Finding| of.explains((second, second + 1.0));
-        rtt.is_some_and(|rtt| rtt > call.rtt + TROUBLE) && !call.findings.iter().any(explained)
+        rtt.is_some_and(|rtt| rtt > call.rtt + WAITS) && !call.findings.iter().any(explained)
     };
-    let trouble: Vec<bool> = call.rtts.iter().enumerate().map(late).collect();
+    let waits: Vec<bool> = call.rtts.iter().enumerate().map(late).collect();
     let mut episodes: Vec<Episode> = Vec::new();
-    for second in (0..call.axis.seconds).filter(|second| trouble[*second]) {
+    for second in (0..call.axis.seconds).filter(|second| waits[*second]) {
         let rtt = call.rtts[second].unwrap_or_default();
         match episodes.last_mut() {
             Some(last) if second <= last.until + CALM => {
@@ -356,6 +363,7 @@ fn episodes(call: &Recorded) -> Vec<Episode> {
             }),
         }
     }
+    episodes.retain(|of| of.rtt > call.rtt + TROUBLE);
     let received: Vec<f64> = (0..call.axis.seconds)
         .map(|second| call.received.iter().map(|of| of.rates[second]).sum())
         .collect();

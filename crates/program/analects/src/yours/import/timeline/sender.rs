@@ -14,6 +14,8 @@ const REASONS: [(&str, Cause); 3] = [
 ];
 /// The share of a sample's time that makes it one of a limit.
 const LIMITED: f64 = 0.3;
+/// So long before an encoder tells of a limit may what it was to give have fallen, in seconds.
+const BEFORE: f64 = 10.0;
 /// The shortest times, in seconds, in which a camera, and a layer, stood still.
 const CAMERA: f64 = 1.5;
 const LAYER: f64 = 3.0;
@@ -32,6 +34,8 @@ pub fn of(connection: &Connection, axis: &Axis, outages: &[Finding]) -> Vec<Find
         .flat_map(|of| switched_off(of, axis))
         .collect();
     let mut findings = limits(&layers, axis);
+    let narrow = findings.iter().filter(|of| of.cause == Cause::Bandwidth);
+    let narrow: Vec<Finding> = narrow.cloned().collect();
     let sources = connection.streams("media-source", "video");
     for source in &sources {
         let frames = axis.steps(&[source.numbers("frames")]);
@@ -41,7 +45,12 @@ pub fn of(connection: &Connection, axis: &Axis, outages: &[Finding]) -> Vec<Find
             .iter()
             .any(|of| of.text("contentType").as_deref() == Some("screenshare"));
         findings.extend(stood.iter().map(|of| camera(of, screen)));
-        let hidden: Vec<&Finding> = outages.iter().chain(&off).collect();
+        // At a rate of next to nothing an encoder leaves out frames, on any machine.
+        let hidden = outages
+            .iter()
+            .chain(&off)
+            .chain(&narrow)
+            .collect::<Vec<_>>();
         findings.extend(left_out(&frames, &of_source, axis, &hidden));
     }
     findings.extend(starved(connection, &layers, axis));
@@ -74,16 +83,38 @@ fn limits(layers: &[Report<'_>], axis: &Axis) -> Vec<Finding> {
             .flat_map(|of| limited(of, axis, reason))
             .collect();
         times.sort_by(|a, b| a.0.total_cmp(&b.0));
-        for span in joined(times.into_iter(), APART) {
-            let told = if says {
+        for (from, until) in joined(times.into_iter(), APART) {
+            let mut told = if says {
                 format!("outbound-rtp qualityLimitationReason is {reason}")
             } else {
                 format!("outbound-rtp qualityLimitationDurations of {reason} grow")
             };
-            findings.push(Finding::new(cause, span, told));
+            let fell = (cause == Cause::Bandwidth).then(|| fell(layers, axis, from));
+            let fell = fell.flatten();
+            if let Some(fell) = fell {
+                let before = from - fell;
+                told += &format!("; targetBitrate fell to less than half {before:.0} s before");
+            }
+            findings.push(Finding::new(cause, (fell.unwrap_or(from), until), told));
         }
     }
     findings
+}
+
+/// When what the encoder was to give had fallen, if that was before it told of a limit at `from`: it tells with a frame, and
+/// leaves out frames first. From then on it was less than half of the most in the seconds before.
+fn fell(layers: &[Report<'_>], axis: &Axis, from: f64) -> Option<f64> {
+    let falls = layers.iter().filter_map(|layer| {
+        let targets = layer.numbers("targetBitrate").into_iter();
+        let targets = targets.map(|(time, rate)| (axis.at(time), rate));
+        let before: Vec<(f64, f64)> = targets
+            .filter(|(time, _)| (from - BEFORE..=from).contains(time))
+            .collect();
+        let most = before.iter().map(|of| of.1).fold(0.0, f64::max);
+        let low = before.iter().rev().take_while(|of| of.1 < most / 2.0);
+        low.last().map(|of| of.0)
+    });
+    falls.reduce(f64::min)
 }
 
 /// The samples at which one was limited by a reason.
@@ -155,7 +186,7 @@ fn left_out(
         let out = grown(&encoded, (of.from, of.until));
         let span = (of.from, of.until);
         let explained = |by: &&Finding| match by.cause {
-            Cause::Off => by.overlaps(span.0 - 1.0, span.1 + 1.0),
+            Cause::Off | Cause::Bandwidth => by.overlaps(span.0 - 1.0, span.1 + 1.0),
             _ => by.explains(span),
         };
         of.rate() >= FRAMES && out < ENCODED * of.by && !hidden.iter().any(explained)

@@ -1,0 +1,109 @@
+//! The last ten minutes of a line in one direction, in a bounded memory.
+
+use serde::Serialize;
+use std::collections::VecDeque;
+use std::time::Duration;
+
+/// Points that are kept: ten minutes of one a second.
+pub const MOST: usize = 600;
+/// The most that one direction's history takes, in bytes.
+pub const BYTES: usize = MOST * size_of::<Point>();
+
+/// In place of a wait that is not known.
+const UNKNOWN: u32 = u32::MAX;
+
+/// How a line stood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Point {
+    /// Bits a second; zero where nothing shapes.
+    rate: u64,
+    /// Seconds since the machine started.
+    at: u32,
+    /// Microseconds.
+    wait: u32,
+}
+
+/// The course of one direction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct History(VecDeque<Point>);
+
+/// A history as the document has it: a list for each value.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct Course {
+    /// When, in seconds since the machine started.
+    pub at_s: Vec<u32>,
+    /// The shaper's rate; none where nothing shapes.
+    pub rate_bps: Vec<Option<u64>>,
+    /// How long packets waited, in microseconds; none where that was not known.
+    pub wait_us: Vec<Option<u32>>,
+}
+
+impl Default for History {
+    fn default() -> Self {
+        History(VecDeque::with_capacity(MOST))
+    }
+}
+
+impl History {
+    /// Adds how the line stands `at` a time, which is later than the last one; the oldest point makes room.
+    pub fn push(&mut self, at: Duration, rate: Option<u64>, wait: Option<Duration>) {
+        if self.0.len() == MOST {
+            self.0.pop_front();
+        }
+        let micros = |wait: Duration| u32::try_from(wait.as_micros()).unwrap_or(UNKNOWN);
+        self.0.push_back(Point {
+            rate: rate.unwrap_or_default(),
+            at: u32::try_from(at.as_secs()).unwrap_or(u32::MAX),
+            wait: wait.map_or(UNKNOWN, |wait| micros(wait).min(UNKNOWN - 1)),
+        });
+    }
+
+    /// As the document has it.
+    pub fn course(&self) -> Course {
+        let of = self.0.iter();
+        let known = |wait: u32| (wait != UNKNOWN).then_some(wait);
+        Course {
+            at_s: of.clone().map(|point| point.at).collect(),
+            rate_bps: of
+                .clone()
+                .map(|point| (point.rate > 0).then_some(point.rate))
+                .collect(),
+            wait_us: of.map(|point| known(point.wait)).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_older_than_ten_minutes_makes_room() {
+        let mut history = History::default();
+        let room = history.0.capacity();
+        for second in 0..1000 {
+            history.push(Duration::from_secs(second), Some(1000 + second), None);
+        }
+        assert_eq!((history.0.len(), history.0.capacity()), (MOST, room));
+        let course = history.course();
+        assert_eq!((course.at_s[0], course.at_s[MOST - 1]), (400, 999));
+        assert_eq!(course.rate_bps[0], Some(1400));
+        assert_eq!(BYTES, 9600);
+    }
+
+    #[test]
+    fn what_is_not_known_is_none() {
+        let mut history = History::default();
+        history.push(Duration::from_millis(1700), None, None);
+        let long = Duration::from_secs(1 << 40);
+        for wait in [Duration::ZERO, Duration::from_millis(3), long] {
+            history.push(Duration::from_secs(2), Some(5), Some(wait));
+        }
+        let expected = Course {
+            at_s: vec![1, 2, 2, 2],
+            rate_bps: vec![None, Some(5), Some(5), Some(5)],
+            wait_us: vec![None, Some(0), Some(3000), Some(UNKNOWN - 1)],
+        };
+        assert_eq!(history.course(), expected);
+    }
+}
