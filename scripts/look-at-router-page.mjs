@@ -45,8 +45,10 @@ async function looked(browser, at) {
     curves: await value(browser, "document.querySelectorAll('polyline').length"),
     rows: await value(browser, "document.querySelectorAll('tbody tr').length"),
     paper: await value(browser, "getComputedStyle(document.body).backgroundColor"),
-    complaints: browser.complaints?.() ?? [],
-    elsewhere: (browser.requests?.() ?? []).filter((asked) => !asked.startsWith(at) && !asked.startsWith("data:")),
+    // Only Chromium tells what its console says.
+    complaints: kind === "chromium" ? browser.complaints() : null,
+    elsewhere: (await value(browser, "performance.getEntriesByType('resource').map((of) => of.name)"))
+      .filter((asked) => !asked.startsWith(at) && !asked.startsWith("data:")),
   };
 }
 

@@ -188,6 +188,7 @@ sed 's/near = "/near = "[ ! -e before ] || echo {no; touch before; /' good.toml 
 check 2 wrong.toml --json out.json
 grep -q '1 runs do not decide' out || fail "calls before an error are not told"
 python3 -c 'import json; assert json.load(open("out.json"))["conditions"][0]["runs"] == 1' || fail "JSON before an error"
+grep -q 'runs do not decide, and no more came: ' out.json || fail "JSON does not say why no more came"
 passed "what was found before an error is told"
 
 check 0 slow.toml

@@ -11,6 +11,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -99,18 +100,22 @@ STREAM = 7500
 class Cause:
     """What is done to a call, and what a dump is to say of it."""
 
-    def __init__(self, names, link=GOOD, near=None, far=None, whole=False, stays=False):
+    def __init__(self, names, link=GOOD, near=None, far=None, whole=False, stays=False, beside=()):
         self.names, self.link, self.near, self.far = names, link, near, far
+        # What follows from it, and may stand there, too.
+        self.beside = set(beside)
         # All the time; what a sender believes of its line comes back long after the line.
         self.whole, self.stays = whole, stays
 
     def is_named(self, found, span):
         """Whether the timeline has it, from and until then."""
         right = [at for at in found if at[2] in self.names]
+        if any(at[2] not in self.names | self.beside for at in found):
+            return False
         if not self.names:
-            return not found
+            return True
         if self.whole:
-            return any(at[1] - at[0] > LASTS / 2 for at in right)
+            return self.names == {at[2] for at in right if at[1] - at[0] > LASTS / 2}
         begins = [at for at in right if abs(at[0] - span[0]) <= NEAR]
         return any(abs(at[1] - span[1]) <= NEAR or (self.stays and at[1] > span[1]) for at in begins)
 
@@ -118,13 +123,13 @@ class Cause:
 CAUSES = {
     "none": Cause(set()),
     "loss": Cause({"loss, received", "loss, sent"}, link=GOOD + ', loss = "5%"', whole=True),
-    "outage": Cause({"outage"}, link=f"{steps('0mbit')}, up = {{ {steps('0mbit')} }}"),
-    "bandwidth": Cause({"bandwidth"}, link=f"{LANE}, up = {{ {steps('150kbit')} }}", stays=True),
+    "outage": Cause({"outage"}, link=f"{steps('0mbit')}, up = {{ {steps('0mbit')} }}", beside={"freeze"}),
+    "bandwidth": Cause({"bandwidth"}, link=f"{LANE}, up = {{ {steps('150kbit')} }}", stays=True, beside={"loss, sent", "round trip"}),
     "camera": Cause({"camera"}, near=("draws = false", "draws = true")),
-    "far camera": Cause({"far camera"}, far=("draws = false", "draws = true")),
+    "far camera": Cause({"far camera"}, far=("draws = false", "draws = true"), beside={"freeze"}),
     "off": Cause({"switched off"}, near=("active(false)", "active(true)")),
-    "upload": Cause({"round trip"}, near="upload"),
-    "download": Cause({"round trip"}, near="download"),
+    "upload": Cause({"round trip"}, near="upload", beside={"loss, sent"}),
+    "download": Cause({"round trip"}, near="download", beside={"loss, received"}),
 }
 
 
@@ -245,6 +250,18 @@ def told(text):
             yield float(found[1]), float(found[2]), found[3].strip()
 
 
+def ended(command):
+    """A command with all that it begins, which a time limit ends, too."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, start_new_session=True) as began:
+        try:
+            out, err = began.communicate(timeout=200)
+        except subprocess.TimeoutExpired:
+            os.killpg(began.pid, signal.SIGTERM)
+            out, err = began.communicate()
+        return subprocess.CompletedProcess(command, began.returncode, out, err)
+
+
 def tried(program, name):
     """The timeline of a call with that cause, and when that cause was, in seconds of the timeline."""
     link = CAUSES[name].link
@@ -255,7 +272,7 @@ def tried(program, name):
         ends = [f"{this} {role} '{name}' {folder}" for role in ("far", "near")]
         began = time.time()
         command = [program, "link", folder / "line.toml", "--far", ends[0], "--", "sh", "-c", ends[1]]
-        ran = subprocess.run(command, capture_output=True, text=True, timeout=200)
+        ran = ended(command)
         dump = folder / "dump.json"
         if not dump.exists():
             sys.exit(f"test-dumps: error: {name}: {ran.stdout}{ran.stderr}")
@@ -280,8 +297,9 @@ def main():
         built = pathlib.Path(__file__).with_name("built.sh")
         program = subprocess.run(["sh", built, "analects"], capture_output=True, text=True, check=True).stdout.strip()
     chromium = os.environ.get("ANALECTS_CHROMIUM") or shutil.which("chromium")
-    if not chromium or not os.access("/dev/net/tun", os.W_OK):
-        print("test-dumps: SKIPPED, nothing was tested: no Chromium, or no /dev/net/tun", file=sys.stderr)
+    namespaces = subprocess.run(["unshare", "-Urnm", "true"], stderr=subprocess.DEVNULL, check=False)
+    if not chromium or not os.access("/dev/net/tun", os.W_OK) or namespaces.returncode:
+        print("test-dumps: SKIPPED, nothing was tested: no Chromium, /dev/net/tun or namespaces", file=sys.stderr)
         return
     wrong = 0
     for name in args[1:] or names:

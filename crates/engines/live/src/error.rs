@@ -22,6 +22,8 @@ pub struct Error {
 pub struct FarFailed {
     /// In words.
     pub why: String,
+    /// The remedy.
+    pub help: String,
     /// What it ended with, as a shell has it; none if it went on.
     pub status: Option<u8>,
 }

@@ -87,6 +87,7 @@ impl Far {
         let failed = |why: String, status, help: &str| Error {
             far: Some(FarFailed {
                 why: why.clone(),
+                help: help.to_owned(),
                 status,
             }),
             ..Error::new(format!("--far-ready {port}: {why}"), help)

@@ -182,11 +182,16 @@ fn compare(
 }
 
 impl Outcome {
-    /// That of runs, of each condition in its order.
-    pub fn of(check: &Check, runs: &[Vec<Run>], baseline: Option<&Baseline>) -> Outcome {
+    /// That of runs, of each condition in its order; `stopped` is why there are no more.
+    pub fn of(
+        check: &Check,
+        runs: &[Vec<Run>],
+        baseline: Option<&Baseline>,
+        stopped: Option<&str>,
+    ) -> Outcome {
         let conditions = check.conditions.iter().zip(runs);
         let conditions: Vec<Judged> = conditions
-            .map(|(condition, runs)| judged(check, condition, runs, baseline))
+            .map(|(condition, runs)| judged(check, condition, runs, (baseline, stopped)))
             .collect();
         let any = |wanted| conditions.iter().any(|judged| judged.verdict == wanted);
         Outcome {
@@ -218,7 +223,7 @@ fn judged(
     check: &Check,
     condition: &Condition,
     runs: &[Run],
-    baseline: Option<&Baseline>,
+    (baseline, stopped): (Option<&Baseline>, Option<&str>),
 ) -> Judged {
     let (decisions, whole) = decisions(condition, runs, tests(check));
     let compared = baseline.map_or(vec![None; decisions.len()], |baseline| {
@@ -249,25 +254,29 @@ fn judged(
             .filter(|run| run.late.is_none())
             .filter_map(|run| run.failed.clone())
             .collect(),
-        undecided: (verdict == Verdict::Undecided).then(|| undecided(runs, late)),
+        undecided: (verdict == Verdict::Undecided).then(|| undecided(runs, late, stopped)),
         limits,
     }
 }
 
 /// Why runs do not say.
-fn undecided(runs: &[Run], late: usize) -> String {
+fn undecided(runs: &[Run], late: usize, stopped: Option<&str>) -> String {
     let all = runs.len();
     let why = runs
         .iter()
         .filter_map(|run| run.late.as_deref())
         .next_back();
-    match why {
+    let said = match why {
         Some(why) if late == all => format!("this host was late in all of {all} runs: {why}"),
         Some(why) => format!(
             "{} runs do not decide; this host was late in {late} more: {why}",
             all - late
         ),
         None => format!("{all} runs do not decide"),
+    };
+    match stopped {
+        Some(stopped) => format!("{said}, and no more came: {stopped}"),
+        None => said,
     }
 }
 
@@ -445,7 +454,7 @@ mod tests {
     }
 
     fn found(runs: &[Run]) -> Outcome {
-        Outcome::of(&check(), &[runs.to_vec()], None)
+        Outcome::of(&check(), &[runs.to_vec()], None, None)
     }
 
     fn goes_on(runs: &[Run], baseline: Option<&Baseline>) -> bool {
@@ -522,7 +531,7 @@ mod tests {
                 .collect()
         };
         let baseline = found(&fps(30.0)).baseline();
-        let outcome = |runs: &[Run]| Outcome::of(&check(), &[runs.to_vec()], Some(&baseline));
+        let outcome = |runs: &[Run]| Outcome::of(&check(), &[runs.to_vec()], Some(&baseline), None);
         assert_eq!(outcome(&fps(29.5)).verdict, Verdict::Passed);
         let worse = outcome(&fps(24.0));
         assert_eq!(worse.verdict, Verdict::Failed);

@@ -233,7 +233,7 @@ mod tests {
             values: vec![10.0],
             ..Run::default()
         };
-        let outcome = Outcome::of(&check, &[vec![run.clone(), run]], None);
+        let outcome = Outcome::of(&check, &[vec![run.clone(), run]], None, None);
         let lines = [1.0, 2.0].map(|read| Line {
             read,
             text: "{\"framesPerSecond\": 10}".to_owned(),

@@ -2,6 +2,8 @@
 
 const EVERY_MS = 1000;
 const PATIENCE_MS = 5000;
+// A look for nobody is every five seconds.
+const OLD_S = 12;
 const COMPUTERS = 15;
 const WAYS = [["down", "What comes in"], ["up", "What goes out"]];
 
@@ -75,8 +77,8 @@ function section(found, setup) {
   const now = found.time_s;
   const none = { followed: false, at_s: [], rate_bps: [], wait_us: [], change: null };
   const line = found.lines[setup.device] ?? { down: none, up: none, put_back: [] };
-  const followed = line.down.followed || line.up.followed;
-  const waits = followed ? "ms that packets wait in the line behind the router, where it follows it" : "ms that what waits in the router takes";
+  const [down, up] = ["down", "up"].map((way) => (line[way].followed ? "in the line behind the router" : "in the router"));
+  const waits = `ms that packets wait ${down === up ? down : `down ${down}, up ${up}`}`;
   const why = ["down", "up"].map((way) => change(line, way, now)).filter((text) => text !== null);
   const part = made("section");
   part.append(
@@ -97,11 +99,20 @@ function section(found, setup) {
   return part;
 }
 
+/** What is wrong with a document. */
+function wrong({ error, time_s: now, looked_s: looked }) {
+  if (error !== null) return `The router cannot look at its queues: ${error}`;
+  return looked !== null && now - looked > OLD_S ? `What stands here is old: the router last looked at its queues ${ago(now, looked)}.` : "";
+}
+
 function shown(found) {
-  trouble(found.error === null ? "" : `The router cannot look at its queues: ${found.error}`);
-  if (found.setups === null) return;
+  trouble(wrong(found));
+  // What is read or copied stays where it is.
+  if (found.setups === null || getSelection().toString() !== "") return;
   const sections = found.setups.map((setup) => section(found, setup));
+  const scrolled = [...document.querySelectorAll(".table")].map((box) => box.scrollLeft);
   element("lines").replaceChildren(...(sections.length > 0 ? sections : [made("p", "No line is shaped: `analects tc apply` sets a shaper up.")]));
+  document.querySelectorAll(".table").forEach((box, n) => { box.scrollLeft = scrolled[n] ?? 0; });
 }
 
 function trouble(text) {

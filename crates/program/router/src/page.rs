@@ -13,13 +13,18 @@ use answer::Site;
 pub use board::{Board, Looked, Stands};
 use command::Refused;
 use password::Password;
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
+use std::time::Duration;
 
-/// Opens the page that the options ask for, if they do, and says where it is; it is there until the process ends.
+/// How long until an address that cannot be had is tried again.
+const AGAIN: Duration = Duration::from_secs(5);
+
+/// Opens the page that the options ask for, if they do, and says where it is; it is there until the process ends. An
+/// address that cannot be had yet is waited for: a line is not to lose its shaper because a page has no place.
 ///
 /// # Errors
-/// If the address cannot be had, or others could see it and there is no password.
+/// If others could see it and there is no password.
 pub fn open(args: &PageArgs) -> Result<Option<Arc<Board>>, Refused> {
     let Some(address) = args.page else {
         return Ok(None);
@@ -32,21 +37,33 @@ pub fn open(args: &PageArgs) -> Result<Option<Arc<Board>>, Refused> {
         let help = "write one into a file that only its owner may read, for --page-password-file; or use 127.0.0.1";
         return Err(Refused::new(&message, help));
     }
-    let failed = |error: std::io::Error| {
-        let help = "name an address of this host, and a port that no other program has";
-        Refused::failed(&format!("--page: {address}: {error}"), help)
-    };
-    let listener = TcpListener::bind(address).map_err(failed)?;
-    let address = listener.local_addr().map_err(failed)?;
     let board = Arc::new(Board::default());
     let site = Site {
         board: board.clone(),
         password,
     };
-    let begun = std::thread::Builder::new().spawn(move || serve::serve(&listener, site));
-    begun.map_err(failed)?;
-    eprintln!("the page is http://{address}/");
+    let begun = std::thread::Builder::new().spawn(move || serve::serve(&listening(address), site));
+    begun.map_err(|error| Refused::failed(&format!("--page: {error}"), ""))?;
     Ok(Some(board))
+}
+
+/// Listens as soon as the address can be had, and says so.
+fn listening(address: SocketAddr) -> TcpListener {
+    let mut told = false;
+    loop {
+        let listener = TcpListener::bind(address);
+        match listener.and_then(|listener| Ok((listener.local_addr()?, listener))) {
+            Ok((address, listener)) => {
+                eprintln!("the page is http://{address}/");
+                return listener;
+            }
+            Err(error) if !std::mem::replace(&mut told, true) => eprintln!(
+                "there is no page yet: --page: {address}: {error}; it begins when this host has that address, and no other program its port"
+            ),
+            Err(_) => (),
+        }
+        std::thread::sleep(AGAIN);
+    }
 }
 
 #[cfg(test)]
@@ -78,9 +95,16 @@ mod tests {
     }
 
     #[test]
-    fn an_address_that_another_has_is_refused() {
+    fn an_address_that_another_has_is_waited_for() {
         let other = TcpListener::bind("127.0.0.1:0").unwrap();
-        let refused = opened(&other.local_addr().unwrap().to_string(), None).unwrap_err();
-        assert!(refused.starts_with("--page: 127.0.0.1:"), "{refused}");
+        let address = other.local_addr().unwrap();
+        assert_eq!(opened(&address.to_string(), None), Ok(true));
+        drop(other);
+        let tries = AGAIN.as_millis() / 50 + 100;
+        let listens = (0..tries).any(|_| {
+            std::thread::sleep(Duration::from_millis(50));
+            std::net::TcpStream::connect(address).is_ok()
+        });
+        assert!(listens);
     }
 }

@@ -59,7 +59,7 @@ pub const SOJOURN_P95: Metric = Metric {
 pub const OCCUPANCY: Metric = Metric {
     name: "occupancy",
     unit: "%",
-    range: Range::PERCENT,
+    range: Range::Positive,
     summary: "mean backlog of the first queue over its buffer",
     about: "A mean over time, in packets or bytes as the link's `buffer` was given; none without a \
             `buffer`.",

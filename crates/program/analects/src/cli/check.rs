@@ -11,7 +11,7 @@ pub struct CheckArgs {
     /// Only these conditions, by their names; may be repeated.
     #[arg(long, value_name = "NAME")]
     pub only: Vec<String>,
-    /// The most time that all calls take together.
+    /// The most time that all calls take together; a far end that never listens takes half a minute more.
     #[arg(long, value_name = "TIME", default_value = "5min")]
     pub time: units::Duration,
     /// The most calls over the link of one condition, with those in which this host was late.

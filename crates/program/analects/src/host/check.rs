@@ -65,7 +65,8 @@ fn checked(args: &CheckArgs) -> Result<Verdict> {
     enough_time(args, &check)?;
     let place = Place::new(args.keep.as_deref(), "analects-check-")?;
     let calls = made(args, &check, &place, baseline.as_ref())?;
-    let outcome = Outcome::of(&check, &calls.runs, baseline.as_ref());
+    let stopped = calls.stopped.as_ref().map(Refused::to_string);
+    let outcome = Outcome::of(&check, &calls.runs, baseline.as_ref(), stopped.as_deref());
     print(&table::of(&outcome))?;
     written(args, &check, &outcome, &calls.examples)?;
     if let Some(refused) = calls.stopped {

@@ -400,6 +400,11 @@ fn a_limit_begins_where_the_target_fell() {
         "{said}"
     );
     assert_eq!(times(&said, "encoder"), [], "{said}");
+    // With enough to give it is the encoder, whatever limits it.
+    dump.set("outbound-rtp", "OUT", "targetBitrate", |_| json!(1.7e6));
+    let (said, _, _) = dump.imported("target-stays");
+    at(&said, "bandwidth", (24.0, 33.0));
+    at(&said, "encoder", (21.0, 34.0));
 }
 
 /// A transfer's queue swings; a round trip that was measured once stands in later samples, too.

@@ -376,6 +376,12 @@ pub mod tests {
                 let bytes = answer.bytes();
                 let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").unwrap();
                 prop_assert_eq!(bytes.len() - end - 4, answer.body.len());
+                let lines = std::str::from_utf8(&bytes[..end]).unwrap().split("\r\n").skip(1);
+                let names = lines.filter_map(|line| line.split_once(':')).map(|(name, _)| name);
+                let own = answer.headers.iter().map(|(name, _)| *name);
+                let said = HEADERS.iter().map(|(name, _)| *name).chain(own);
+                let expected: Vec<&str> = ["connection"].into_iter().chain(said).chain(["content-length"]).collect();
+                prop_assert_eq!(names.collect::<Vec<_>>(), expected);
             }
         }
     }

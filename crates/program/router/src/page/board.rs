@@ -18,6 +18,8 @@ const REPAIRS: usize = 5;
 const FORGOTTEN: Duration = Duration::from_secs(600);
 /// How long after a request somebody is taken to look at the page, which asks each second.
 const ASKS: Duration = Duration::from_secs(5);
+/// Documents are made no more often.
+const SECOND: Duration = Duration::from_secs(1);
 /// Who follows a line tells of it more often than this.
 const FOLLOWS: Duration = Duration::from_secs(3);
 
@@ -33,8 +35,10 @@ struct State {
     looked: Looked,
     /// When a page was last asked for.
     asked: Option<Duration>,
-    /// The document, once it was asked for since the last tick.
-    document: Option<Arc<str>>,
+    /// When somebody last looked.
+    looked_at: Option<Duration>,
+    /// The document, and when it was made.
+    document: Option<(Duration, Arc<str>)>,
 }
 
 /// What was found by a look at the set-ups.
@@ -99,6 +103,8 @@ struct Repair {
 struct Document<'a> {
     /// Now, in seconds since the machine started, as all times.
     time_s: f64,
+    /// When the queues were last looked at.
+    looked_s: Option<f64>,
     error: Option<&'a str>,
     setups: Option<&'a RawValue>,
     lately: Option<&'a RawValue>,
@@ -174,19 +180,23 @@ impl Board {
         }
         if let Some(looked) = looked {
             state.looked = looked;
+            state.looked_at = Some(at);
         }
     }
 
-    /// The document, made at most once a tick.
+    /// The document, made at most once a second, and whenever something new is known. It has its time, so that a page
+    /// sees when nobody looks any more.
     pub fn document(&self, at: Duration) -> Arc<str> {
         let mut state = self.state();
         state.asked = Some(at);
-        if let Some(document) = &state.document {
+        if let Some((made, document)) = &state.document
+            && at.saturating_sub(*made) < SECOND
+        {
             return document.clone();
         }
         let made = serde_json::to_string(&state.shown(at));
         let made: Arc<str> = made.unwrap_or_else(|error| error.to_string()).into();
-        state.document = Some(made.clone());
+        state.document = Some((at, made.clone()));
         made
     }
 
@@ -226,6 +236,7 @@ impl State {
         });
         Document {
             time_s: at.as_secs_f64(),
+            looked_s: self.looked_at.map(|at| at.as_secs_f64()),
             error: self.looked.error.as_deref(),
             setups: self.looked.setups.as_deref(),
             lately: self.looked.lately.as_deref(),

@@ -4,8 +4,10 @@ use serde::Serialize;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// Points that are kept: ten minutes of one a second.
-pub const MOST: usize = 600;
+/// How long a point is kept, in seconds.
+const KEPT: u32 = 600;
+/// The most points: one a second.
+pub const MOST: usize = KEPT as usize;
 /// The most that one direction's history takes, in bytes.
 pub const BYTES: usize = MOST * size_of::<Point>();
 
@@ -45,15 +47,17 @@ impl Default for History {
 }
 
 impl History {
-    /// Adds how the line stands `at` a time, which is later than the last one; the oldest point makes room.
+    /// Adds how the line stands `at` a time, which is later than the last one; what is older than ten minutes makes room.
     pub fn push(&mut self, at: Duration, rate: Option<u64>, wait: Option<Duration>) {
-        if self.0.len() == MOST {
+        let now = u32::try_from(at.as_secs()).unwrap_or(u32::MAX);
+        let is_old = |point: &Point| now.saturating_sub(point.at) >= KEPT;
+        while self.0.front().is_some_and(is_old) || self.0.len() == MOST {
             self.0.pop_front();
         }
         let micros = |wait: Duration| u32::try_from(wait.as_micros()).unwrap_or(UNKNOWN);
         self.0.push_back(Point {
             rate: rate.unwrap_or_default(),
-            at: u32::try_from(at.as_secs()).unwrap_or(u32::MAX),
+            at: now,
             wait: wait.map_or(UNKNOWN, |wait| micros(wait).min(UNKNOWN - 1)),
         });
     }
@@ -89,6 +93,16 @@ mod tests {
         assert_eq!((course.at_s[0], course.at_s[MOST - 1]), (400, 999));
         assert_eq!(course.rate_bps[0], Some(1400));
         assert_eq!(BYTES, 9600);
+    }
+
+    #[test]
+    fn points_that_come_seldom_are_kept_no_longer() {
+        let mut history = History::default();
+        for second in (0..2000).step_by(5) {
+            history.push(Duration::from_secs(second), Some(1), None);
+        }
+        let course = history.course();
+        assert_eq!((course.at_s.len(), course.at_s[0]), (120, 1400));
     }
 
     #[test]

@@ -5,19 +5,19 @@ use crate::on_host::now;
 use crate::privileges;
 use rustix::thread::CapabilitySet;
 use std::io::{ErrorKind, Read, Result, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::net::{IpAddr, Shutdown, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Connections at once: a browser has up to six. More wait for a moment, and are closed.
+/// Connections at once, and those of one address: a page has one or two. More are closed.
 const MOST: usize = 8;
+const MOST_OF_ONE: usize = 4;
 /// How long a request may take, and with its answer, a wrong password's wait included.
 const ASKS: Duration = Duration::from_secs(3);
 const PATIENCE: Duration = Duration::from_secs(6);
 /// What is read of a request that goes on behind its answer, so that who sends it still reads why.
 const DRAINED: usize = 64 << 10;
-/// How long the next try waits where no connection can be taken, or has a place.
+/// How long the next try waits where no connection can be taken.
 const AGAIN: Duration = Duration::from_millis(200);
 
 /// Answers connections, one after the other begun, until the process ends.
@@ -27,17 +27,13 @@ pub fn serve(listener: &TcpListener, site: Site) {
         eprintln!("there is no page: {refused}");
         return;
     }
-    let (site, open) = (Arc::new(site), Arc::new(AtomicUsize::new(0)));
+    let (site, open) = (Arc::new(site), Open::default());
     loop {
-        let Ok((stream, _)) = listener.accept() else {
+        let Ok((stream, peer)) = listener.accept() else {
             std::thread::sleep(AGAIN);
             continue;
         };
-        let place = Place::take(&open).or_else(|| {
-            std::thread::sleep(AGAIN);
-            Place::take(&open)
-        });
-        let Some(place) = place else {
+        let Some(place) = Place::take(&open, peer.ip()) else {
             continue;
         };
         let site = site.clone();
@@ -52,19 +48,29 @@ pub fn serve(listener: &TcpListener, site: Site) {
     }
 }
 
-/// One of the connections at once.
-struct Place(Arc<AtomicUsize>);
+/// Whose connections are open.
+type Open = Arc<Mutex<Vec<IpAddr>>>;
+
+/// One of the connections at once, and whose it is.
+struct Place(Open, IpAddr);
 
 impl Place {
-    fn take(open: &Arc<AtomicUsize>) -> Option<Self> {
-        let place = Place(open.clone());
-        (open.fetch_add(1, Ordering::Relaxed) < MOST).then_some(place)
+    fn take(open: &Open, whose: IpAddr) -> Option<Self> {
+        let mut all = open.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_one = all.iter().filter(|other| **other == whose).count();
+        (all.len() < MOST && of_one < MOST_OF_ONE).then(|| {
+            all.push(whose);
+            Place(open.clone(), whose)
+        })
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(at) = all.iter().position(|other| *other == self.1) {
+            all.swap_remove(at);
+        }
     }
 }
 
@@ -205,6 +211,18 @@ mod tests {
         slow.read_to_string(&mut answer).unwrap();
         assert!(answer.starts_with("HTTP/1.1 408"), "{answer}");
         assert!(answers(address));
+    }
+
+    #[test]
+    fn one_address_has_half_of_the_places() {
+        let open = Open::default();
+        let [one, other] = ["192.0.2.1", "2001:db8::1"].map(|of| of.parse().unwrap());
+        let mut held: Vec<Place> = (0..MOST).filter_map(|_| Place::take(&open, one)).collect();
+        assert_eq!(held.len(), MOST_OF_ONE);
+        held.extend((0..MOST).filter_map(|_| Place::take(&open, other)));
+        assert_eq!(held.len(), MOST);
+        held.clear();
+        assert!(Place::take(&open, one).is_some());
     }
 
     #[test]

@@ -16,7 +16,7 @@ const EVERY: Duration = Duration::from_secs(1);
 /// More flows are counted, not shown.
 const MOST: usize = 15;
 /// Of a queue in which nobody sent.
-const NOBODY: &str = "no flow sent in this second";
+const NOBODY: &str = "no flow sent";
 /// Of cake, which counts by tin.
 pub const NOT_BY_CAKE: &str = "its computers and flows are not told: cake counts by tin";
 /// Of others.
@@ -224,10 +224,7 @@ mod tests {
     #[test]
     fn nobody_is_protected_and_nobody_sends() {
         let idle = [flow(1, 5000, None, 0)];
-        assert_eq!(
-            table(&moved(&idle, &idle), 1.0),
-            "  no flow sent in this second\n"
-        );
+        assert_eq!(table(&moved(&idle, &idle), 1.0), "  no flow sent\n");
         let text = table(&moved(&[], &idle), 1.0);
         assert!(text.contains("No flow is protected"), "{text}");
     }

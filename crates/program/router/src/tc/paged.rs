@@ -272,11 +272,13 @@ mod tests {
     fn a_look_that_fails_says_why() {
         let mut looks = Looks {
             state: "/dev/null".into(),
-            dev: Some("nosuch0".parse().unwrap()),
+            dev: None,
             before: None,
         };
         let looked = looks.looked();
-        assert!(looked.error.is_some() != looked.setups.is_some());
+        let error = looked.error.unwrap();
+        assert!(error.contains("/dev/null"), "{error}");
+        assert!(looked.setups.is_none());
         assert!(looked.stands.is_empty());
     }
 }

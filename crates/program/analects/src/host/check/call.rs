@@ -58,7 +58,7 @@ pub fn made(
     let (out, err) = (child.stdout.take(), child.stderr.take());
     let (told, complained) = (read(|tell| lines(out, tell)), read(|tell| all(err, tell)));
     let status = child.wait().map_err(|error| failed(&error.to_string()))?;
-    let (lines, seconds) = since_first(rest(&told));
+    let (lines, seconds) = since_first(rest(&told), seconds());
     ::browser::remove_profiles(folder);
     let complaints = last(&std::fs::read(folder.join(COMPLAINTS)).unwrap_or_default());
     let summary = std::fs::read(folder.join(SUMMARY)).unwrap_or_default();
@@ -68,7 +68,10 @@ pub fn made(
             Some(_) if NOT_RUN.map(Value::from).contains(&far["status"]) => {
                 return Err(not_run("far", &complaints));
             }
-            Some(why) => Some(why.to_owned()),
+            Some(why) => {
+                let help = far["help"].as_str().unwrap_or_default();
+                Some(format!("{why}; {help}"))
+            }
             None => return Err(link_failed(condition, &last(&rest(&complained).concat()))),
         },
         (status, _) if NOT_RUN.contains(&status) => return Err(not_run("near", &complaints)),
@@ -175,12 +178,14 @@ fn lines(out: Option<ChildStdout>, tell: Sender<(f64, Option<String>)>) {
     _ = tell.send((seconds(), None));
 }
 
-/// Lines since the first one, which only says that the application begins, and how long it told any.
-fn since_first(told: Vec<(f64, Option<String>)>) -> (Vec<Line>, f64) {
+/// Lines since the first one, which only says that the application begins, and how long that went on: to its end, or, where
+/// another holds the pipe, until the link was `over`.
+fn since_first(told: Vec<(f64, Option<String>)>, over: f64) -> (Vec<Line>, f64) {
     let Some(began) = told.first().map(|(began, _)| *began) else {
         return (Vec::new(), 0.0);
     };
-    let lasted = told.last().map_or(0.0, |(end, _)| end - began);
+    let end = told.last().filter(|(_, text)| text.is_none());
+    let lasted = end.map_or(over, |(end, _)| *end) - began;
     let lines = told.into_iter().skip(1);
     let lines = lines.filter_map(|(read, text)| {
         Some(Line {

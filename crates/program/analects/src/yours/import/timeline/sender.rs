@@ -16,6 +16,8 @@ const REASONS: [(&str, Cause); 3] = [
 const LIMITED: f64 = 0.3;
 /// So long before an encoder tells of a limit may what it was to give have fallen, in seconds.
 const BEFORE: f64 = 10.0;
+/// Bits a second that are no picture of 25 frames.
+const STARVING: f64 = 100e3;
 /// The shortest times, in seconds, in which a camera, and a layer, stood still.
 const CAMERA: f64 = 1.5;
 const LAYER: f64 = 3.0;
@@ -34,8 +36,7 @@ pub fn of(connection: &Connection, axis: &Axis, outages: &[Finding]) -> Vec<Find
         .flat_map(|of| switched_off(of, axis))
         .collect();
     let mut findings = limits(&layers, axis);
-    let narrow = findings.iter().filter(|of| of.cause == Cause::Bandwidth);
-    let narrow: Vec<Finding> = narrow.cloned().collect();
+    let starving = starving(&layers, axis);
     let sources = connection.streams("media-source", "video");
     for source in &sources {
         let frames = axis.steps(&[source.numbers("frames")]);
@@ -45,12 +46,8 @@ pub fn of(connection: &Connection, axis: &Axis, outages: &[Finding]) -> Vec<Find
             .iter()
             .any(|of| of.text("contentType").as_deref() == Some("screenshare"));
         findings.extend(stood.iter().map(|of| camera(of, screen)));
-        // At a rate of next to nothing an encoder leaves out frames, on any machine.
-        let hidden = outages
-            .iter()
-            .chain(&off)
-            .chain(&narrow)
-            .collect::<Vec<_>>();
+        let hidden = outages.iter().chain(&off).chain(&starving);
+        let hidden: Vec<&Finding> = hidden.collect();
         findings.extend(left_out(&frames, &of_source, axis, &hidden));
     }
     findings.extend(starved(connection, &layers, axis));
@@ -114,7 +111,22 @@ fn fell(layers: &[Report<'_>], axis: &Axis, from: f64) -> Option<f64> {
         let low = before.iter().rev().take_while(|of| of.1 < most / 2.0);
         low.last().map(|of| of.0)
     });
-    falls.reduce(f64::min)
+    falls.reduce(f64::min).filter(|fell| *fell < from)
+}
+
+/// When an encoder had next to nothing to give, so that it left out frames, on any machine.
+fn starving(layers: &[Report<'_>], axis: &Axis) -> Vec<Finding> {
+    let spans = layers.iter().flat_map(|layer| {
+        let targets = layer.numbers("targetBitrate");
+        let low = targets.windows(2).filter(|pair| pair[1].1 < STARVING);
+        let low: Vec<(f64, f64)> = low
+            .map(|pair| (axis.at(pair[0].0), axis.at(pair[1].0)))
+            .collect();
+        joined(low.into_iter(), APART)
+    });
+    spans
+        .map(|span| Finding::new(Cause::Bandwidth, span, String::new()))
+        .collect()
 }
 
 /// The samples at which one was limited by a reason.
