@@ -358,14 +358,28 @@ mod tests {
     }
 
     #[test]
-    fn a_document_is_made_once_a_tick_and_says_that_somebody_looks() {
+    fn a_document_is_made_once_a_second_or_tick_and_says_that_somebody_looks() {
         let board = Board::default();
         assert!(!board.is_looked_at(second(1)));
-        let [one, again] = [1, 2].map(|number| board.document(second(number)));
+        let soon = second(1) + Duration::from_millis(900);
+        let [one, again] = [second(1), soon].map(|at| board.document(at));
         assert!(Arc::ptr_eq(&one, &again));
         assert!(board.is_looked_at(second(6)) && !board.is_looked_at(second(7)));
-        board.tick(second(3), None);
-        assert!(!Arc::ptr_eq(&one, &board.document(second(3))));
+        board.tick(soon, None);
+        assert!(!Arc::ptr_eq(&one, &board.document(soon)));
+    }
+
+    /// Looks that hang must not look like a line at which nothing happens.
+    #[test]
+    fn a_document_tells_when_nobody_looks_any_more() {
+        let board = Board::default();
+        board.tick(second(1), Some(stands(1, 1)));
+        let times = |at| {
+            let shown = document(&board, second(at));
+            [&shown["looked_s"], &shown["time_s"]].map(|time| time.as_f64().unwrap())
+        };
+        assert_eq!(times(1), [1.0, 1.0]);
+        assert_eq!(times(30), [1.0, 30.0]);
     }
 
     #[test]
