@@ -124,7 +124,7 @@ CAUSES = {
     "none": Cause(set()),
     "loss": Cause({"loss, received", "loss, sent"}, link=GOOD + ', loss = "5%"', whole=True),
     "outage": Cause({"outage"}, link=f"{steps('0mbit')}, up = {{ {steps('0mbit')} }}", beside={"freeze"}),
-    "bandwidth": Cause({"bandwidth"}, link=f"{LANE}, up = {{ {steps('150kbit')} }}", stays=True, beside={"loss, sent", "round trip"}),
+    "bandwidth": Cause({"bandwidth"}, link=f"{LANE}, up = {{ {steps('150kbit')} }}", stays=True, beside={"loss, sent", "loss, received", "round trip", "freeze"}),
     "camera": Cause({"camera"}, near=("draws = false", "draws = true")),
     "far camera": Cause({"far camera"}, far=("draws = false", "draws = true"), beside={"freeze"}),
     "off": Cause({"switched off"}, near=("active(false)", "active(true)")),
