@@ -7,6 +7,8 @@
 
 use ring::rand::SecureRandom as _;
 
+/// What stands around every page.
+const FRAME: &str = include_str!("../parts/frame.html");
 /// What all pages look like.
 const STYLE: &str = include_str!("../parts/base.css");
 /// What all scripts begin with.
@@ -25,8 +27,12 @@ pub const HEADERS: [(&str, &str); 5] = [
 /// The parts of a page.
 #[derive(Debug, Clone, Copy)]
 pub struct Parts<'a> {
-    /// HTML with the marks `{nonce}`, `{style}` and `{script}`, which stand for these.
-    pub document: &'a str,
+    /// Its name, as text of HTML.
+    pub title: &'a str,
+    /// HTML below its name.
+    pub body: &'a str,
+    /// Elements that its script reads and nobody sees; may be empty.
+    pub data: &'a str,
     /// What is its own of the style.
     pub style: &'a str,
     /// What is its own of the script.
@@ -53,10 +59,13 @@ impl Page {
     }
 
     fn with(parts: &Parts, nonce: &str) -> Self {
-        let text = parts
-            .document
+        // The script last, whose braces are no marks.
+        let text = FRAME
             .replace("{nonce}", nonce)
+            .replace("{title}", parts.title)
             .replace("{style}", &[STYLE, parts.style].concat())
+            .replace("{body}", parts.body)
+            .replace("{data}", parts.data)
             .replace("{script}", &[SCRIPT, parts.script].concat());
         Page {
             text,
@@ -100,7 +109,9 @@ mod tests {
     use super::*;
 
     const PARTS: Parts = Parts {
-        document: "<style nonce=\"{nonce}\">{style}</style><script nonce=\"{nonce}\">{script}</script>",
+        title: "A page",
+        body: "<p>All of it.</p>\n",
+        data: "",
         style: "b { color: red; }\n",
         script: "show();\n",
         connects: "",
@@ -111,14 +122,26 @@ mod tests {
         let page = Page::with(&PARTS, "abc");
         assert_eq!(page.text.matches("nonce=\"abc\"").count(), 2);
         assert!(page.text.contains(STYLE) && page.text.contains("color: red"));
-        assert!(page.text.contains(SCRIPT) && page.text.ends_with("show();\n</script>"));
+        assert!(
+            page.text.contains(SCRIPT)
+                && page
+                    .text
+                    .ends_with("show();\n</script>\n</body>\n</html>\n")
+        );
+        assert_eq!(page.text.matches("A page<").count(), 2);
+        assert!(page.text.contains("<p>All of it.</p>\n</main>"));
+        for mark in [
+            "{nonce}", "{title}", "{style}", "{script}", "{data}", "{body}",
+        ] {
+            assert!(FRAME.contains(mark) && !page.text.contains(mark), "{mark}");
+        }
         let begins = "default-src 'none'; script-src 'nonce-abc'; style-src 'nonce-abc'; connect-src 'self'; ";
         assert!(page.policy.starts_with(begins), "{}", page.policy);
     }
 
     #[test]
     fn what_all_pages_have_loads_nothing() {
-        assert_eq!([STYLE, SCRIPT].map(strays), [None; 2]);
+        assert_eq!([FRAME, STYLE, SCRIPT].map(strays), [None; 3]);
         assert_eq!(strays("<img src=x>"), Some("src="));
     }
 

@@ -377,15 +377,17 @@ impl Experiment {
     /// Seconds that no run is longer than; infinite where the scenario does not say.
     fn longest(&self) -> f64 {
         let written = &self.written;
-        let cases = written.cases.iter().map(|case| case.set.clone());
         let axes = written.vary.iter().flat_map(|axis| {
             let values = axis.values.iter();
             values.map(|value| axis.settings(value))
         });
-        let sets = cases.chain(axes).chain([written.quick.set.clone()]);
-        let of_scenario = self.scenario.get("duration").map(str::to_owned);
-        let set = sets.filter_map(|mut set| set.remove("duration")).map(Some);
-        let seconds = |text: Option<String>| {
+        let axes: Vec<Settings> = axes.collect();
+        let cases = written.cases.iter().map(|case| &case.set);
+        let sets = cases.chain(&axes).chain([&written.quick.set]);
+        let of_scenario = self.scenario.get("duration");
+        let set = sets.filter_map(|set| set.get("duration"));
+        let set = set.map(|text| Some(text.as_str()));
+        let seconds = |text: Option<&str>| {
             let duration = text.and_then(|text| text.parse::<Duration>().ok());
             duration.map_or(f64::INFINITY, |duration| duration.as_secs_f64())
         };

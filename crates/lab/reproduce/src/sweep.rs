@@ -141,11 +141,14 @@ impl Sweep {
         let jobs = self.experiment.grid(wanted)?.plan(engine, names)?;
         let results = run(engine, &jobs, keeping, progress)?;
         // The plan has all runs of a combination one after another.
-        let points = results.chunks(self.each()).map(|runs| self.point(runs));
+        let longest = self.experiment.design().longest;
+        let points = results
+            .chunks(self.each())
+            .map(|runs| self.point(runs, longest));
         Ok(points.collect())
     }
 
-    fn point(&self, runs: &[RunResult]) -> Point {
+    fn point(&self, runs: &[RunResult], longest: f64) -> Point {
         let written = &self.experiment.written;
         let observed = |runs: &'_ [RunResult]| -> Vec<usize> {
             let step = if written.without.is_some() { 2 } else { 1 };
@@ -160,7 +163,7 @@ impl Sweep {
                 let run = &runs[place];
                 (run, metric.of(&Observed { run, control }))
             });
-            let bounds = metric.metric.range.bounds(self.experiment.design().longest);
+            let bounds = metric.metric.range.bounds(longest);
             estimate(self.statistic.1, &units.gather(values), bounds)
         };
         let first = &runs[0];

@@ -36,7 +36,12 @@ pub fn of(connection: &Connection, axis: &Axis, outages: &[Finding]) -> Vec<Find
         .flat_map(|of| switched_off(of, axis))
         .collect();
     let mut findings = limits(&layers, axis);
-    let starving = starving(&layers, axis);
+    let silent = off.iter().map(|of| (of.from, of.until));
+    let silent: Vec<(f64, f64)> = silent.chain(starving(&layers, axis)).collect();
+    let explained = |(from, until): (f64, f64)| {
+        let near = |of: &(f64, f64)| of.0 < until + 1.0 && of.1 > from - 1.0;
+        outages.iter().any(|by| by.explains((from, until))) || silent.iter().any(near)
+    };
     let sources = connection.streams("media-source", "video");
     for source in &sources {
         let frames = axis.steps(&[source.numbers("frames")]);
@@ -46,9 +51,7 @@ pub fn of(connection: &Connection, axis: &Axis, outages: &[Finding]) -> Vec<Find
             .iter()
             .any(|of| of.text("contentType").as_deref() == Some("screenshare"));
         findings.extend(stood.iter().map(|of| camera(of, screen)));
-        let hidden = outages.iter().chain(&off).chain(&starving);
-        let hidden: Vec<&Finding> = hidden.collect();
-        findings.extend(left_out(&frames, &of_source, axis, &hidden));
+        findings.extend(left_out(&frames, &of_source, axis, &explained));
     }
     findings.extend(starved(connection, &layers, axis));
     findings.extend(off);
@@ -115,18 +118,14 @@ fn fell(layers: &[Report<'_>], axis: &Axis, from: f64) -> Option<f64> {
 }
 
 /// When an encoder had next to nothing to give, so that it left out frames, on any machine.
-fn starving(layers: &[Report<'_>], axis: &Axis) -> Vec<Finding> {
+fn starving(layers: &[Report<'_>], axis: &Axis) -> Vec<(f64, f64)> {
     let spans = layers.iter().flat_map(|layer| {
         let targets = layer.numbers("targetBitrate");
         let low = targets.windows(2).filter(|pair| pair[1].1 < STARVING);
-        let low: Vec<(f64, f64)> = low
-            .map(|pair| (axis.at(pair[0].0), axis.at(pair[1].0)))
-            .collect();
-        joined(low.into_iter(), APART)
+        let low = low.map(|pair| (axis.at(pair[0].0), axis.at(pair[1].0)));
+        joined(low, APART)
     });
-    spans
-        .map(|span| Finding::new(Cause::Bandwidth, span, String::new()))
-        .collect()
+    spans.collect()
 }
 
 /// The samples at which one was limited by a reason.
@@ -176,13 +175,13 @@ fn camera(of: &Still, screen: bool) -> Finding {
     Finding::new(Cause::Camera, of.span(), told)
 }
 
-/// When frames came to the encoder and did not leave it, as the layer with most of them tells; `hidden` is what
+/// When frames came to the encoder and did not leave it, as the layer with most of them tells, and nothing else
 /// explains that.
 fn left_out(
     frames: &[Step],
     layers: &[&Report<'_>],
     axis: &Axis,
-    hidden: &[&Finding],
+    explained: &dyn Fn((f64, f64)) -> bool,
 ) -> Vec<Finding> {
     let encoded = |of: &&Report<'_>| axis.steps(&[of.numbers("framesEncoded")]);
     let total = |steps: &Vec<Step>| steps.iter().map(|of| of.by).sum::<f64>();
@@ -195,13 +194,9 @@ fn left_out(
         return Vec::new();
     };
     let leaves = |of: &&Step| {
-        let out = grown(&encoded, (of.from, of.until));
         let span = (of.from, of.until);
-        let explained = |by: &&Finding| match by.cause {
-            Cause::Off | Cause::Bandwidth => by.overlaps(span.0 - 1.0, span.1 + 1.0),
-            _ => by.explains(span),
-        };
-        of.rate() >= FRAMES && out < ENCODED * of.by && !hidden.iter().any(explained)
+        let out = grown(&encoded, span);
+        of.rate() >= FRAMES && out < ENCODED * of.by && !explained(span)
     };
     let times = spans(frames.iter().filter(leaves)).into_iter();
     let long = times.filter(|of| of.1 - of.0 >= LEFT_OUT).map(|span| {
