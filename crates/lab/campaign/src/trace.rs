@@ -1,5 +1,6 @@
 //! The traces of a scenario, each of which is run.
 
+use crate::Settings;
 use scenario::{Document, ScenarioError, files};
 
 /// A trace of several.
@@ -12,6 +13,8 @@ pub struct Trace {
     pub path: String,
     /// Its name in results.
     pub shown: String,
+    /// What is set wherever it is followed, such as the buffer of this line; nothing if empty.
+    pub with: Settings,
 }
 
 impl Trace {
@@ -31,6 +34,7 @@ impl Trace {
                 at: at.clone(),
                 path: path.display().to_string(),
                 shown: path.display().to_string(),
+                with: Settings::new(),
             };
             found.push(traces.iter().map(trace).collect());
         }
@@ -64,6 +68,9 @@ impl Trace {
     /// # Errors
     /// If the path leads nowhere.
     pub fn set_in(&self, document: &mut Document) -> Result<(), ScenarioError> {
+        for (path, value) in &self.with {
+            document.set(path, value)?;
+        }
         if document.get(&self.at) == Some(&self.path) {
             Ok(())
         } else {

@@ -3,7 +3,9 @@
 //! With a folder of recordings (`ANALECTS_DATA`: `traces/` and `pages/`) experiments use these;
 //! without, data that the project generates, and they state that.
 
+use campaign::Settings;
 use scenario::files;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use units::Refusal;
 
@@ -134,6 +136,17 @@ fn is_aside(shown: &str) -> bool {
     hash.as_bytes()[0].is_multiple_of(3)
 }
 
+/// Of each path one of its `values`, by a hash of the path and of what the trace is `shown` as: each recording has its own
+/// in all of its runs, and nobody chose it.
+pub fn drawn(values: &BTreeMap<String, Vec<String>>, shown: &str) -> Settings {
+    let one = |(path, values): (&String, &Vec<String>)| {
+        let hash = blake3::hash(format!("{path} {shown}").as_bytes());
+        let place = usize::from(hash.as_bytes()[0]) % values.len().max(1);
+        Some((path.clone(), values.get(place)?.clone()))
+    };
+    values.iter().filter_map(one).collect()
+}
+
 /// `of` as many as `all`, evenly spread: the first and those in between.
 pub fn spread(all: Vec<String>, of: usize) -> Vec<String> {
     let (n, of) = (all.len(), of.clamp(1, all.len().max(1)));
@@ -171,6 +184,16 @@ mod tests {
         for wrong in ["c1", "c1:0", "c1:x", "c9:1"] {
             assert!(data.trace(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn each_trace_has_its_own_of_several_values() {
+        let buffers = ["1bdp", "2bdp", "3bdp"].map(str::to_owned).to_vec();
+        let values = BTreeMap::from([("link.buffer".to_owned(), buffers.clone())]);
+        let of = |n: usize| drawn(&values, &format!("generated:c1:{n}"))["link.buffer"].clone();
+        assert_eq!(of(1), of(1));
+        let all: Vec<String> = (1..30).map(of).collect();
+        assert!(buffers.iter().all(|buffer| all.contains(buffer)), "{all:?}");
     }
 
     #[test]

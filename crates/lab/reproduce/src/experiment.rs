@@ -13,6 +13,7 @@ use measure::interval;
 use measure::metric::Registry;
 use scenario::{Choice, Document, ScenarioError};
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use units::{Duration, Refusal};
 
 pub use crate::design::{Axis, AxisValue};
@@ -83,6 +84,9 @@ pub struct Written {
     /// all recordings `work` or `aside`, those set aside by a hash of their names.
     #[serde(default)]
     pub traces: Option<String>,
+    /// Values that each trace has one of, by a hash of its name.
+    #[serde(default)]
+    pub by_trace: BTreeMap<String, Vec<String>>,
     /// The page entry that loads the recorded pages, if there are any.
     #[serde(default)]
     pub pages: Option<String>,
@@ -132,6 +136,7 @@ impl Written {
             without,
             mechanism: Settings::new(),
             traces: None,
+            by_trace: BTreeMap::new(),
             pages: None,
             quick: Quick::default(),
             claim: Vec::new(),
@@ -318,6 +323,13 @@ impl Experiment {
                     return Err(within(Refusal::unknown("value", quick, labels)));
                 }
             }
+        }
+        if let Some((path, _)) = self.written.by_trace.iter().find(|(_, of)| of.is_empty()) {
+            return Err(Refusal::new(format!("by_trace {path:?} has no values")));
+        }
+        if self.written.traces.is_none() && !self.written.by_trace.is_empty() {
+            let help = "name a set of traces, or leave by_trace out";
+            return Err(Refusal::new("by_trace without traces").with_help(help));
         }
         for sample in [self.written.sample, self.written.quick.sample] {
             if sample == Some(0) {

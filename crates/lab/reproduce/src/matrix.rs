@@ -64,10 +64,14 @@ impl Experiment {
         if let (true, Some(few)) = (wanted.quick, self.written.quick.traces) {
             traces = data::spread(traces, few);
         }
-        let trace = |path: String| Trace {
-            at: self.traced("trace"),
-            shown: wanted.data.shown(&path),
-            path,
+        let trace = |path: String| {
+            let shown = wanted.data.shown(&path);
+            Trace {
+                at: self.traced("trace"),
+                with: data::drawn(&self.written.by_trace, &shown),
+                shown,
+                path,
+            }
         };
         Ok(traces.into_iter().map(trace).map(Some).collect())
     }
