@@ -58,22 +58,27 @@ def server(program, folder):
     return f"{program} probe serve --listen 0.0.0.0:{PORT} --key {folder}/key {limits}"
 
 
-def behind(program, folder, line, served, inside):
-    """What a command prints and says behind the line, with a server at PORT beyond it."""
-    (folder / "line.toml").write_text(f'name = "line"\n\n{scenario(line)}')
+def behind(program, folder, link, served, inside, *options):
+    """What a command prints and says behind the link of a scenario, with a server at PORT beyond it."""
+    (folder / "line.toml").write_text(f'name = "line"\n\n{link}')
     # As on a wire: a packet that is still to be cut into segments waits as one, and is counted as one.
     whole = "ip link set dev analects0 gso_max_segs 1"
     far = "--far", f"sh -c '{whole} && exec {served}'", "--far-ready", str(PORT)
-    command = [program, "link", folder / "line.toml", *far, "--", "sh", "-c", f"{whole} && {inside}"]
+    command = [program, "link", folder / "line.toml", *options, *far, "--", "sh", "-c", f"{whole} && {inside}"]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=200)
     return ran.stdout, ran.stderr
 
 
 def measured(program, folder, line, served=None):
     """What `analects measure --json` says of the line, with a server of ours or another one."""
+    return found_behind(program, folder, scenario(line), served or server(program, folder))
+
+
+def found_behind(program, folder, link, served, *options):
+    """What it says behind the link of a scenario."""
     measure = f"{program} measure $ANALECTS_FAR --trust-anyone --json"
-    said, error = behind(program, folder, line, served or server(program, folder), measure)
+    said, error = behind(program, folder, link, served, measure, *options)
     lines = [text for text in said.splitlines() if text.startswith("{")]
     if not lines:
-        raise SystemExit(f"{line}: {said}{error}")
+        raise SystemExit(f"{link}: {said}{error}")
     return json.loads(lines[-1])

@@ -13,7 +13,7 @@ import re
 import sys
 import tempfile
 
-from lines import PORT, behind, measured, server
+from lines import PORT, behind, measured, scenario, server
 
 LINES = [
     (20, 5, 30, 200, "pfifo", 0),
@@ -66,7 +66,7 @@ def main():
                 reference = f"{client} -debug -config $ANALECTS_FAR -port {PORT} -path .well-known/nq -rpm.mps {pairs(min(line[:2]))}"
                 # It ends by itself where a connection of its load is not there yet when a probe wants it.
                 for _ in range(TRIALS):
-                    said = "".join(behind(program, folder, line, served, reference))
+                    said = "".join(behind(program, folder, scenario(line), served, reference))
                     if "should have reused" not in said:
                         break
                 them, us = dict(theirs(said)), dict(ours(measured(program, folder, line, served)))

@@ -5,6 +5,7 @@ use crate::connection::{Connection, Meter, Server};
 pub use crate::direction::Way;
 use crate::direction::{Bounds, Kind, Loaded, Sample, fill};
 use crate::measured::{Idle, Measured};
+use crate::ways_apart::Apart;
 use crate::{Problem, Trust, Trusted};
 use cca::tonopah::Settings;
 use probe::node::Form;
@@ -18,6 +19,8 @@ use units::Rate;
 
 /// The header in which a server of ours says what it grants, in bits a second.
 pub const GRANTED: &str = "analects-rate";
+/// The header in which it says what its clock, which no other knows, was when a small object was asked for, in us.
+pub const CLOCK: &str = "analects-clock";
 /// Handshakes that tell how long the idle line's round trip is, and between them.
 const IDLE: usize = 10;
 const APART: Duration = Duration::from_millis(50);
@@ -148,10 +151,8 @@ async fn kind(server: SocketAddr, way: Way, trust: Trust) -> Result<Management, 
 
 /// What the document at `path` says, and what the server grants, in bits a second.
 async fn described(connection: &Connection, path: &str) -> Result<(Config, Option<f64>), Problem> {
-    let (document, _, headers) = connection.small(path).await?;
-    let granted = headers.get(GRANTED).and_then(|value| value.to_str().ok());
-    let granted = granted.and_then(|text| text.parse::<f64>().ok());
-    Ok((Config::parse(&document)?, granted))
+    let document = connection.small(path).await?;
+    Ok((Config::parse(&document.body)?, document.number(GRANTED)))
 }
 
 /// The first address of a name that answers.
@@ -198,8 +199,11 @@ async fn idle(server: &Server, config: &Config) -> Result<Idle, Problem> {
     let connection = server.connect(&Meter::default()).await?;
     note(Kind::Tcp, connection.setup.tcp);
     note(Kind::Tls, connection.setup.tls);
+    let mut apart: Option<Apart> = None;
     for _ in 0..3 {
-        note(Kind::Http, connection.small(&config.small).await?.1);
+        let small = connection.small(&config.small).await?;
+        note(Kind::Http, small.took());
+        apart = apart.into_iter().chain(small.apart).reduce(Apart::least);
     }
     let least = |kind| {
         let of = samples.iter().filter(|sample| sample.kind == kind);
@@ -208,6 +212,7 @@ async fn idle(server: &Server, config: &Config) -> Result<Idle, Problem> {
     Ok(Idle {
         rtt_ms: least(Kind::Tcp),
         request_ms: least(Kind::Http),
+        apart,
     })
 }
 

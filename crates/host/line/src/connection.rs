@@ -1,11 +1,13 @@
 //! A connection to a server: TCP, TLS, HTTP/2, each timed.
 
 use crate::body::Outgoing;
+use crate::client::CLOCK;
+use crate::ways_apart::Apart;
 use crate::{Problem, Trusted, tls};
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use hyper::client::conn::http2::{Builder, SendRequest};
-use hyper::{Method, Request, Response, StatusCode};
+use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use rustls::pki_types::ServerName;
 use socket2::SockRef;
@@ -39,6 +41,8 @@ pub struct Server {
     pub authority: String,
     name: ServerName<'static>,
     tls: TlsConnector,
+    /// The moment that times of each way count from: the clocks of all connections are as far apart.
+    since: Instant,
 }
 
 /// Bytes of TCP's payload that connections took and gave.
@@ -71,11 +75,37 @@ pub struct Setup {
     pub tls: f64,
 }
 
+/// A small object that was asked for.
+pub struct Small {
+    /// All of it.
+    pub body: Vec<u8>,
+    headers: HeaderMap,
+    asked: Instant,
+    /// When all of it had come.
+    pub came: Instant,
+    /// How long each way took; none where the server tells no clock.
+    pub apart: Option<Apart>,
+}
+
+impl Small {
+    /// How long it took, in ms.
+    pub fn took(&self) -> f64 {
+        self.came.duration_since(self.asked).as_secs_f64() * 1e3
+    }
+
+    /// The number that the server says in the header `name`.
+    pub fn number(&self, name: &str) -> Option<f64> {
+        let text = self.headers.get(name)?.to_str().ok()?;
+        text.parse().ok().filter(|number: &f64| number.is_finite())
+    }
+}
+
 /// A connection that takes requests.
 pub struct Connection {
     sender: SendRequest<Outgoing>,
     driven: AbortHandle,
     authority: String,
+    since: Instant,
     /// This host's end of it.
     pub from: SocketAddr,
     /// How long it took to come about.
@@ -108,6 +138,7 @@ impl Server {
             address,
             authority,
             name,
+            since: Instant::now(),
             tls: TlsConnector::from(Arc::new(tls::client(trusted)?)),
         })
     }
@@ -181,6 +212,7 @@ impl Server {
             sender,
             driven: tokio::spawn(driven).abort_handle(),
             authority: self.authority.clone(),
+            since: self.since,
             from,
             setup,
         })
@@ -233,12 +265,20 @@ impl Connection {
         }
     }
 
-    /// A small object, whole, and how long it took, in ms; with what the server says of itself.
+    fn apart(&self, small: &Small, clock: f64) -> Apart {
+        let since = |at: Instant| at.duration_since(self.since).as_secs_f64() * 1e3;
+        Apart {
+            down: since(small.came) - clock,
+            up: clock - since(small.asked),
+        }
+    }
+
+    /// A small object, whole.
     ///
     /// # Errors
     /// If it does not come, or has no end.
-    pub async fn small(&self, path: &str) -> Result<(Vec<u8>, f64, hyper::HeaderMap), Problem> {
-        let start = Instant::now();
+    pub async fn small(&self, path: &str) -> Result<Small, Problem> {
+        let asked = Instant::now();
         let answer = self.ask(Method::GET, path, Outgoing::Nothing).await?;
         let headers = answer.headers().clone();
         let mut body = answer.into_body();
@@ -252,6 +292,16 @@ impl Connection {
                 )));
             }
         }
-        Ok((read, ms(start), headers))
+        let mut small = Small {
+            body: read,
+            headers,
+            asked,
+            came: Instant::now(),
+            apart: None,
+        };
+        small.apart = small
+            .number(CLOCK)
+            .map(|clock| self.apart(&small, clock / 1e3));
+        Ok(small)
     }
 }

@@ -11,6 +11,7 @@ use crate::course::Course;
 use crate::rpm::{Responsiveness, Times};
 use crate::stable::{Averages, DISTANCE};
 pub use crate::way::Way;
+use crate::ways_apart::Apart;
 use http_body_util::BodyExt as _;
 use hyper::Method;
 use std::sync::Arc;
@@ -83,6 +84,8 @@ pub struct Loaded {
     pub course: Course,
     /// All times.
     pub samples: Vec<Sample>,
+    /// Requests beside the load whose answers tell the server's clock, with the moment of these answers, in ms.
+    pub apart: Vec<(f64, Apart)>,
     /// What each look saw of losses.
     pub looks: Vec<Look>,
     /// Whether goodput became stable.
@@ -128,6 +131,7 @@ impl Loaded {
 
 enum News {
     Timed(Sample),
+    Apart(f64, Apart),
     Joined(Arc<Connection>),
     Ended(Problem),
 }
@@ -153,9 +157,14 @@ impl Common {
     fn ended(&self, kind: Kind, took: f64, at: Instant) {
         self.tell(News::Timed(Sample {
             kind,
-            at: at.duration_since(self.start).as_secs_f64() * 1e3,
+            at: self.since(at),
             ms: took,
         }));
+    }
+
+    /// Milliseconds since the load began.
+    fn since(&self, at: Instant) -> f64 {
+        at.duration_since(self.start).as_secs_f64() * 1e3
     }
 
     /// Nobody listens once the way has been measured.
@@ -217,14 +226,17 @@ impl Common {
         let setup = &connection.setup;
         self.ended(Kind::Tcp, setup.tcp, setup.reached);
         self.timed(Kind::Tls, connection.setup.tls);
-        if let Ok((_, took, _)) = connection.small(&self.config.small).await {
-            self.timed(Kind::Http, took);
+        if let Ok(small) = connection.small(&self.config.small).await {
+            self.timed(Kind::Http, small.took());
+            if let Some(apart) = small.apart {
+                self.tell(News::Apart(self.since(small.came), apart));
+            }
         }
     }
 
     async fn own(self, connection: Arc<Connection>) {
-        if let Ok((_, took, _)) = connection.small(&self.config.small).await {
-            self.timed(Kind::Loaded, took);
+        if let Ok(small) = connection.small(&self.config.small).await {
+            self.timed(Kind::Loaded, small.took());
         }
     }
 
@@ -347,6 +359,7 @@ impl Filling<'_> {
                     self.requests += u64::from(sample.kind == Kind::Http);
                     self.loaded.samples.push(sample);
                 }
+                News::Apart(at, apart) => self.loaded.apart.push((at, apart)),
                 News::Joined(connection) => {
                     self.carriers.push(connection);
                     self.counts.push(Carried::default());

@@ -32,6 +32,7 @@ pub mod stable;
 mod tls;
 pub mod waits;
 mod way;
+mod ways_apart;
 
 pub use probe::{Pin, Trust};
 pub use problem::Problem;

@@ -8,6 +8,7 @@ use crate::queue::{Found, Known, found};
 use crate::rpm::Responsiveness;
 pub use crate::waits::Waits;
 use crate::waits::{passed, sorted, times};
+use crate::ways_apart::{Apart, OneWay};
 use probe::report::Management;
 use serde::Serialize;
 use std::net::SocketAddr;
@@ -17,6 +18,8 @@ const PACKET: f64 = 1500.0;
 const PAYLOAD: [f64; 2] = [1448.0, 1428.0];
 /// A host whose looks come later than this, in ms, is not to be believed.
 const BUSY: f64 = 15.0;
+/// A wait of the way that is not loaded that is worth a word, in ms.
+const APPRECIABLE: f64 = 10.0;
 /// The part of what a server grants from which on its limit is what was measured.
 const AT_LIMIT: f64 = 0.9;
 
@@ -27,6 +30,9 @@ pub struct Idle {
     pub rtt_ms: f64,
     /// The least time of a request on a connection that stood, in ms.
     pub request_ms: f64,
+    /// The least times of each way; none where the server tells no clock.
+    #[serde(skip)]
+    pub(crate) apart: Option<Apart>,
 }
 
 /// How far a value may be believed, as the draft has it.
@@ -58,6 +64,8 @@ pub struct Direction {
     pub lost: Option<f64>,
     /// How long a request waits on a connection that carries load. A server's own buffers are part of it.
     pub loaded_ms: Option<Waits>,
+    /// Waits on the way there and back, of requests beside the load; none where the server tells no clock.
+    pub one_way_ms: Option<OneWay>,
     /// What of the buffer was filled, in bytes of IP packets: what came during the longest wait but one.
     pub buffer_bytes: Option<u64>,
     /// What a policer let pass at once, in bytes of IP packets; none where there is a queue.
@@ -200,6 +208,15 @@ impl Direction {
                 figure(waits.p95)
             );
         }
+        if let Some(back) = self.one_way_ms.map(|ways| ways.way(way.other()))
+            && back.p95 >= APPRECIABLE
+        {
+            text += &format!(
+                "; the other way meanwhile {} ms, one in twenty {}",
+                figure(back.median),
+                figure(back.p95)
+            );
+        }
         if let Some(lost) = self.lost.filter(|lost| *lost > 0.0) {
             text += &format!(", one in {:.0} is lost", 1.0 / lost);
         }
@@ -285,6 +302,8 @@ pub(crate) fn direction(loaded: &Loaded, line: &Measured, way: Way) -> Direction
         .iter()
         .map(|step| step * packets)
         .collect();
+    let apart = loaded.apart.iter().filter(|(at, _)| *at >= half);
+    let apart: Vec<Apart> = apart.map(|(_, apart)| *apart).collect();
     let second_half = &steps[steps.len() / 2..];
     let known = Known {
         idle: line.idle.rtt_ms,
@@ -302,6 +321,7 @@ pub(crate) fn direction(loaded: &Loaded, line: &Measured, way: Way) -> Direction
         beside_ms: known.beside,
         lost: (handshakes > 0).then(|| 1.0 - passed.len() as f64 / handshakes as f64),
         loaded_ms: known.on,
+        one_way_ms: OneWay::of(&apart, line.idle.apart),
         buffer_bytes: found.longest.map(|bytes| (bytes * packets) as u64),
         burst_bytes: (found.queue == Queue::Policed)
             .then(|| (loaded.course.burst(rate * 1e6 / packets) as f64 * packets) as u64),
@@ -335,6 +355,7 @@ mod tests {
         let idle = Idle {
             rtt_ms: 20.0,
             request_ms: 20.0,
+            apart: None,
         };
         Measured::new("h", "192.0.2.1:443".parse().unwrap(), idle, Some(30e6))
     }

@@ -4,7 +4,7 @@
 use crate::Problem;
 use crate::answer::{Answer, json, of};
 use crate::call::Calls;
-use crate::client::GRANTED;
+use crate::client::{CLOCK, GRANTED};
 use crate::config::WELL_KNOWN;
 use crate::grants::{Clients, Place, Shared};
 use crate::page::Page;
@@ -27,7 +27,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::net::TcpStream;
-use tokio::time::{sleep, sleep_until, timeout, timeout_at};
+use tokio::time::{Instant, sleep, sleep_until, timeout, timeout_at};
 
 /// The paths of the three places.
 const LARGE: &str = "/large";
@@ -63,6 +63,8 @@ struct Served {
     rate: u64,
     /// The page, if there is one, and the port of its calls.
     page: Option<(Arc<Page>, u16)>,
+    /// When it began: its clock tells the time since.
+    since: Instant,
 }
 
 impl Server {
@@ -82,6 +84,7 @@ impl Server {
             served: Served {
                 rate: ledger.policy().rate.as_bits(),
                 page: None,
+                since: Instant::now(),
             },
             calls: None,
             clients: Clients::within(ledger),
@@ -262,7 +265,12 @@ async fn answer(
             response.headers_mut().insert(GRANTED, served.rate.into());
             response
         }
-        (&Method::GET, SMALL) => of(StatusCode::OK, Answer::whole("0")),
+        (&Method::GET, SMALL) => {
+            let mut response = of(StatusCode::OK, Answer::whole("0"));
+            let clock = served.since.elapsed().as_micros() as u64;
+            response.headers_mut().insert(CLOCK, clock.into());
+            response
+        }
         (&Method::GET, LARGE) => of(StatusCode::OK, Answer::large(place)),
         (&Method::POST, UPLOAD) => taken(request.into_body(), &place).await,
         (method, path) => match &served.page {

@@ -10,6 +10,14 @@ pub enum Way {
 }
 
 impl Way {
+    /// The other one.
+    pub fn other(self) -> Self {
+        match self {
+            Way::Down => Way::Up,
+            Way::Up => Way::Down,
+        }
+    }
+
     /// The word for it.
     pub fn name(self) -> &'static str {
         match self {

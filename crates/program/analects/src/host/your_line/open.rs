@@ -113,6 +113,7 @@ mod tests {
             varies: None,
             slowest_mbit: None,
             beside_ms: None,
+            one_way_ms: None,
             lost: None,
             loaded_ms: None,
             buffer_bytes: Some(100_000),
