@@ -7,7 +7,7 @@ use std::path::PathBuf;
 #[derive(Debug, Subcommand)]
 pub enum ImportCommand {
     /// A dump of a call, as chrome://webrtc-internals writes it in Chromium, Chrome and Edge: "Create a
-    /// WebRTC-Internals dump". Compressed or not.
+    /// WebRTC-Internals dump", either of its two formats; or as rtcstats records it. Compressed or not.
     WebrtcInternals(InternalsArgs),
     /// A data file of flent (`.flent`, `.flent.gz`, `.flent.bz2`): its transfers and its ping, on a line as fast as the run found it.
     Flent(FlentArgs),

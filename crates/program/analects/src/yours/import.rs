@@ -7,6 +7,7 @@ mod flent;
 mod line;
 mod page;
 mod recorded;
+mod rtcstats;
 mod timeline;
 mod times;
 mod trace;

@@ -250,8 +250,25 @@ fn dumps_that_are_none() {
     refused(&folder, &[], &["dump.json", "no such file"]);
     folder.write("dump.json", "{\n \"log\": {}\n}");
     refused(&folder, &[], &["dump.json", "line 3", "PeerConnections"]);
-    folder.write("dump.json", "RTCStatsDump\n{}");
-    refused(&folder, &[], &["rtcstats dump", "other button"]);
+    for (text, words) in [
+        ("RTCStatsDump\n{}", ["line 2", "expected 3"]),
+        ("RTCStatsDump", ["line 2", "expected 3"]),
+        (
+            "RTCStatsDump\n{\"fileFormat\": 2}\n",
+            ["fileFormat 2", "expected 3"],
+        ),
+        (
+            "RTCStatsDump\n{\"fileFormat\": 3}\n\n[\"g\", ",
+            ["line 4", "expected an event"],
+        ),
+        (
+            "RTCStatsDump\n{\"fileFormat\": 3}\n7\n[]\n[\"g\",\"1\",{\"t\":1},2]",
+            ["connection 1", "no two seconds"],
+        ),
+    ] {
+        folder.write("dump.json", text);
+        refused(&folder, &[], &words);
+    }
     folder.write("dump.json", "<div id=\"content\"></div>");
     refused(&folder, &[], &["about:webrtc of Firefox", "totals"]);
     folder.write("dump.json", [0x1f, 0x8b, 8, 0, 1, 2]);

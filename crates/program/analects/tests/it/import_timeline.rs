@@ -83,30 +83,82 @@ impl Dump {
         self.stats.insert(format!("{report}-timestamp"), stamps);
     }
 
+    /// As rtcstats writes it: reports by their time, of which only what has changed, and short forms of names.
+    fn rtcstats(&self) -> String {
+        let number = |name: &str| match name {
+            "kind" => "11".to_owned(),
+            "packetsReceived" => "14".to_owned(),
+            "bytesSent" => "80".to_owned(),
+            "currentRoundTripTime" => "152".to_owned(),
+            other => other.to_owned(),
+        };
+        let mut lines = vec![
+            "RTCStatsDump".to_owned(),
+            json!({"fileFormat": 3}).to_string(),
+        ];
+        lines.push(json!(["create", null, {"a camera": "of no connection"}, NOON]).to_string());
+        lines.push(json!(["create", "1-1", {}, "https://call.example/", 1.5]).to_string());
+        let mut before: Map<String, Value> = Map::new();
+        for place in 0..self.seconds.len() {
+            let mut reports = json!({});
+            for (name, statistic) in &self.stats {
+                let (report, name) = name.split_once('-').unwrap();
+                let values = statistic["values"].as_str().unwrap();
+                let values: Vec<Value> = serde_json::from_str(values).unwrap();
+                let of = match statistic["statsType"].as_str().unwrap() {
+                    "outbound-rtp" => json!(2),
+                    of => json!(of),
+                };
+                reports[report]["type"] = of;
+                if name == "timestamp" {
+                    reports["t"] = values[place].clone();
+                } else {
+                    reports[report][number(name)] = values[place].clone();
+                }
+            }
+            let now = reports.as_object().unwrap().clone();
+            let mut changed = now.clone();
+            for (id, report) in &mut changed {
+                if let (Some(report), Some(before)) = (report.as_object_mut(), before.get(id)) {
+                    report.retain(|name, value| before[&*name] != *value);
+                }
+            }
+            changed.retain(|_, report| report != &json!({}));
+            before = now;
+            lines.push(json!(["g", "1-1", changed, 1000.25]).to_string());
+        }
+        lines.join("\n") + "\n"
+    }
+
     /// What the program prints, and the scenario and the page that it writes.
     fn imported(&self, name: &str) -> (String, String, String) {
-        let folder = Folder::new(&format!("import-timeline-{name}"));
         let dump = json!({ "PeerConnections": { "1-1": {
             "url": "https://call.example/", "stats": self.stats, "updateLog": self.log,
         }}});
-        folder.write("dump.json", dump.to_string());
-        let command = [
-            "import",
-            "webrtc-internals",
-            "dump.json",
-            "--out",
-            "call.toml",
-        ];
-        let line = ["--down", "20mbit", "--up", "5mbit", "--report", "page.html"];
-        let output = folder.analects(&[&command[..], &line].concat());
-        assert!(output.status.success(), "{}", text(&output.stderr));
-        let scenario = std::fs::read_to_string(folder.0.join("call.toml")).unwrap();
-        let run = ["run", "call.toml", "-d", "pfifo", "--set", "duration=1s"];
-        let ran = folder.analects(&run);
-        assert!(ran.status.success(), "{}", text(&ran.stderr));
-        let page = std::fs::read_to_string(folder.0.join("page.html")).unwrap();
-        (text(&output.stdout), scenario, page)
+        imported(name, dump.to_string())
     }
+}
+
+/// The same of a dump's text.
+fn imported(name: &str, dump: String) -> (String, String, String) {
+    let folder = Folder::new(&format!("import-timeline-{name}"));
+    folder.write("dump.json", dump);
+    let command = [
+        "import",
+        "webrtc-internals",
+        "dump.json",
+        "--out",
+        "call.toml",
+    ];
+    let line = ["--down", "20mbit", "--up", "5mbit", "--report", "page.html"];
+    let output = folder.analects(&[&command[..], &line].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let scenario = std::fs::read_to_string(folder.0.join("call.toml")).unwrap();
+    let run = ["run", "call.toml", "-d", "pfifo", "--set", "duration=1s"];
+    let ran = folder.analects(&run);
+    assert!(ran.status.success(), "{}", text(&ran.stderr));
+    let page = std::fs::read_to_string(folder.0.join("page.html")).unwrap();
+    (text(&output.stdout), scenario, page)
 }
 
 /// When a cause is told, by the rows of the timeline that name it.
@@ -551,4 +603,35 @@ fn what_a_dump_lacks_is_said() {
     ] {
         assert!(said.contains(words), "no {words:?} in:\n{said}");
     }
+}
+
+#[test]
+fn the_other_format_of_the_same_call_tells_the_same() {
+    let mut dump = Dump::new((0..=60).filter(|second| !(11..15).contains(second)));
+    dump.set(
+        "inbound-rtp",
+        "IN",
+        "packetsLost",
+        sum(|second| 20.0 * within(second, 20, 28)),
+    );
+    dump.set("candidate-pair", "P", "currentRoundTripTime", |second| {
+        json!(if (50..54).contains(&second) {
+            0.5
+        } else {
+            0.02
+        })
+    });
+    dump.set("outbound-rtp", "OUT", "qualityLimitationReason", |second| {
+        json!(if (35..40).contains(&second) {
+            "cpu"
+        } else {
+            "none"
+        })
+    });
+    let internals = dump.imported("internals");
+    let said = &internals.0;
+    for cause in ["loss, received", "round trip", "CPU", "no samples"] {
+        assert_eq!(times(said, cause).len(), 1, "{cause}: {said}");
+    }
+    assert_eq!(imported("rtcstats", dump.rtcstats()), internals);
 }

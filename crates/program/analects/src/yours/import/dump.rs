@@ -1,12 +1,13 @@
-//! A dump of chrome://webrtc-internals: connections, and the series of their statistics.
+//! A dump of a call: connections, and the series of their statistics.
 //!
-//! The format has no specification. It is what the page's script writes: for each statistic of each report
+//! The format of chrome://webrtc-internals has no specification. It is what the page's script writes: for each statistic of each report
 //! of `getStats` the times of its first and last sample, and its samples, about one a second, as a text of
 //! JSON. A sample is left out where the report has no such statistic; one statistic of each report,
 //! `timestamp`, is when its samples were taken. The statistics are W3C's Identifiers for WebRTC's Statistics
 //! API.
 
 use super::file::plain;
+use super::rtcstats;
 use super::times::{self, Times};
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -16,49 +17,50 @@ use std::path::Path;
 
 /// No statistic of a call is greater: bytes of a year at 100 Mbit/s.
 const GREATEST: f64 = 1e15;
-/// How the other format of that page begins.
-const RTCSTATS: &[u8] = b"RTCStatsDump";
 /// What some editors put before a text.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 /// How a page begins that about:webrtc of Firefox saves.
 const PAGE: &[u8] = b"<";
 
 /// A whole dump.
-#[derive(Debug, Deserialize)]
+#[derive(Debug)]
 pub struct Dump {
     /// By their names in the dump.
-    #[serde(rename = "PeerConnections")]
     pub connections: BTreeMap<String, Connection>,
 }
 
 /// A peer connection.
-#[derive(Debug, Deserialize)]
+#[derive(Debug)]
 pub struct Connection {
     /// The page that made it.
-    #[serde(default)]
     pub url: String,
-    stats: BTreeMap<String, Statistic>,
-    /// What the page asked for, and what came of it, as the browser wrote it.
-    #[serde(rename = "updateLog", default)]
+    /// By their names in the dump.
+    series: BTreeMap<String, Series>,
+    /// What the page asked for, and what came of it: entries with a text of JSON as `value`.
     pub log: Value,
+    legacy: bool,
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Statistic {
-    start_time: String,
-    end_time: String,
-    #[serde(default)]
-    stats_type: String,
-    values: String,
+/// All that was reported of one object.
+#[derive(Debug, Default)]
+pub struct Series {
+    of: String,
+    statistics: BTreeMap<String, Samples>,
+}
+
+/// The values of one statistic, as many as times.
+#[derive(Debug, Default)]
+struct Samples {
+    times: Times,
+    values: Vec<Value>,
 }
 
 /// A report of one object, such as a stream that is received.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Report<'a> {
     /// Its name in the dump.
     pub id: &'a str,
-    statistics: BTreeMap<&'a str, &'a Statistic>,
+    series: &'a Series,
 }
 
 /// A sample: seconds since 1970, and the value.
@@ -72,11 +74,8 @@ impl Dump {
     pub fn read(path: &Path) -> Result<Dump, String> {
         let bytes = plain(path)?;
         let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&bytes);
-        if bytes.starts_with(RTCSTATS) {
-            return Err(
-                "it is an \"rtcstats dump\": use the page's other button, \"webrtc-internals dump\""
-                    .to_owned(),
-            );
+        if bytes.starts_with(rtcstats::BEGINS) {
+            return rtcstats::read(bytes);
         }
         if bytes.starts_with(PAGE) {
             return Err(
@@ -85,29 +84,32 @@ impl Dump {
                     .to_owned(),
             );
         }
-        serde_json::from_slice(bytes).map_err(|error| {
+        let written: Written = serde_json::from_slice(bytes).map_err(|error| {
             format!("{error}: expected what chrome://webrtc-internals writes, {{\"PeerConnections\": ...}}")
+        })?;
+        let connections = written.connections.into_iter();
+        Ok(Dump {
+            connections: connections.map(|(id, of)| (id, of.read())).collect(),
         })
     }
 }
 
 impl Connection {
+    /// One of the page at `url`, with these series and this log.
+    pub fn of(url: String, series: BTreeMap<String, Series>, log: Value) -> Self {
+        Connection {
+            url,
+            series,
+            log,
+            legacy: false,
+        }
+    }
+
     /// The reports of one type, such as `inbound-rtp`, by their names.
     pub fn reports(&self, of: &str) -> BTreeMap<&str, Report<'_>> {
-        let mut reports: BTreeMap<&str, Report<'_>> = BTreeMap::new();
-        for (name, statistic) in &self.stats {
-            // Statistics that the page has computed are in brackets, and may have hyphens themselves.
-            let Some((report, name)) = name.rsplit_once('-').filter(|_| !name.ends_with(']'))
-            else {
-                continue;
-            };
-            if statistic.is_of(of, report) {
-                let entry = reports.entry(report).or_default();
-                entry.id = report;
-                entry.statistics.insert(name, statistic);
-            }
-        }
-        reports
+        let is = self.series.iter().filter(|(_, series)| series.of == of);
+        is.map(|(id, series)| (id.as_str(), Report { id, series }))
+            .collect()
     }
 
     /// The reports of one type that are of `kind`, video or audio.
@@ -118,30 +120,43 @@ impl Connection {
         };
         self.reports(of).into_values().filter(is).collect()
     }
-}
 
-impl Connection {
     /// Whether it has only the statistics of Google's own names that Chrome wrote before it had those of
     /// W3C; 122 writes no others.
     pub fn is_legacy(&self) -> bool {
-        let mut names = self.stats.keys();
-        let legacy = |name: &String| {
-            name.contains("-goog") || name.starts_with("ssrc_") || name.starts_with("bweforvideo")
-        };
         let none = |of: &&str| self.reports(of).is_empty();
-        names.any(legacy) && ["inbound-rtp", "outbound-rtp"].iter().all(none)
+        self.legacy && ["inbound-rtp", "outbound-rtp"].iter().all(none)
+    }
+}
+
+impl Series {
+    /// Nothing yet, of a type such as `inbound-rtp`.
+    pub fn of(of: &str) -> Self {
+        Series {
+            of: of.to_owned(),
+            ..Series::default()
+        }
+    }
+
+    /// Adds what a report tells that was taken at `time`, in seconds since 1970.
+    pub fn add<'a>(&mut self, time: f64, told: impl Iterator<Item = (&'a String, &'a Value)>) {
+        for (name, value) in told {
+            let samples = self.statistics.entry(name.clone()).or_default();
+            samples.times.known = true;
+            samples.times.of.push(time);
+            samples.values.push(value.clone());
+        }
     }
 }
 
 impl Report<'_> {
     /// The values of a statistic with the times of their samples; none if there is no such statistic.
     pub fn samples(&self, name: &str) -> Vec<(f64, Value)> {
-        let Some(statistic) = self.statistics.get(name) else {
+        let Some(samples) = self.series.statistics.get(name) else {
             return Vec::new();
         };
-        let values = statistic.values();
-        let times = self.times(statistic, values.len()).of;
-        times.into_iter().zip(values).collect()
+        let times = samples.times.of.iter().copied();
+        times.zip(samples.values.iter().cloned()).collect()
     }
 
     /// The samples of a number; none if there is no such statistic, or its times are none.
@@ -157,32 +172,97 @@ impl Report<'_> {
 
     /// Whether the report says when each sample of a statistic was taken.
     pub fn is_timed(&self, name: &str) -> bool {
-        let statistic = self.statistics.get(name);
-        statistic.is_some_and(|of| self.times(of, of.values().len()).known)
-    }
-
-    fn times(&self, statistic: &Statistic, count: usize) -> Times {
-        let ends = [&*statistic.start_time, &*statistic.end_time].map(seconds);
-        let [Some(start), Some(end)] = ends else {
-            return Times::default();
-        };
-        let clock = self.statistics.get("timestamp").map(|of| of.values());
-        let clock: Option<Vec<f64>> = clock.and_then(|values| {
-            let seconds = |value: &Value| value.as_f64().map(|ms| ms / 1e3);
-            values.iter().map(seconds).collect()
-        });
-        times::of(count, (start, end), clock.as_deref().unwrap_or_default())
+        let samples = self.series.statistics.get(name);
+        samples.is_some_and(|samples| samples.times.known)
     }
 
     /// The last value of a text.
     pub fn text(&self, name: &str) -> Option<String> {
-        let values = self.statistics.get(name)?.values();
-        Some(values.last()?.as_str()?.to_owned())
+        let samples = self.series.statistics.get(name)?;
+        Some(samples.values.last()?.as_str()?.to_owned())
     }
 
     /// The last value of a number.
     pub fn last(&self, name: &str) -> Option<f64> {
         Some(self.numbers(name).last()?.1)
+    }
+}
+
+/// What that page writes.
+#[derive(Deserialize)]
+struct Written {
+    #[serde(rename = "PeerConnections")]
+    connections: BTreeMap<String, WrittenConnection>,
+}
+
+#[derive(Deserialize)]
+struct WrittenConnection {
+    #[serde(default)]
+    url: String,
+    stats: BTreeMap<String, Statistic>,
+    #[serde(rename = "updateLog", default)]
+    log: Value,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Statistic {
+    start_time: String,
+    end_time: String,
+    #[serde(default)]
+    stats_type: String,
+    values: String,
+}
+
+impl WrittenConnection {
+    fn read(self) -> Connection {
+        let legacy = |name: &String| {
+            name.contains("-goog") || name.starts_with("ssrc_") || name.starts_with("bweforvideo")
+        };
+        let legacy = self.stats.keys().any(legacy);
+        let mut reports: BTreeMap<&str, BTreeMap<&str, &Statistic>> = BTreeMap::new();
+        for (name, statistic) in &self.stats {
+            // Statistics that the page has computed are in brackets, and may have hyphens themselves.
+            if let Some((report, name)) = name.rsplit_once('-').filter(|_| !name.ends_with(']')) {
+                reports.entry(report).or_default().insert(name, statistic);
+            }
+        }
+        let series = reports
+            .into_iter()
+            .map(|(id, of)| (id.to_owned(), series(id, &of)));
+        Connection {
+            series: series.collect(),
+            url: self.url,
+            log: self.log,
+            legacy,
+        }
+    }
+}
+
+/// The series of the report `id`.
+fn series(id: &str, statistics: &BTreeMap<&str, &Statistic>) -> Series {
+    let clock = statistics.get("timestamp").map(|of| of.values());
+    let clock: Option<Vec<f64>> = clock.and_then(|values| {
+        let seconds = |value: &Value| value.as_f64().map(|ms| ms / 1e3);
+        values.iter().map(seconds).collect()
+    });
+    let clock = clock.unwrap_or_default();
+    let samples = |of: &Statistic| {
+        let values = of.values();
+        let ends = [&*of.start_time, &*of.end_time].map(seconds);
+        let times = match ends {
+            [Some(start), Some(end)] => times::of(values.len(), (start, end), &clock),
+            _ => Times::default(),
+        };
+        Samples { times, values }
+    };
+    let of = statistics.values().find_map(|statistic| statistic.of(id));
+    Series {
+        of: of.unwrap_or_default(),
+        statistics: statistics
+            .iter()
+            .map(|(name, of)| ((*name).to_owned(), samples(of)))
+            .collect(),
     }
 }
 
@@ -195,13 +275,14 @@ const NAMES: [(&str, &str); 4] = [
 ];
 
 impl Statistic {
-    /// Whether it is of a report of type `of`, called `report`.
-    fn is_of(&self, of: &str, report: &str) -> bool {
+    /// The type of the report that it is of, called `report`.
+    fn of(&self, report: &str) -> Option<String> {
         match self.stats_type.as_str() {
-            "" => NAMES
-                .iter()
-                .any(|(begins, is)| *is == of && report.starts_with(begins)),
-            is => is == of,
+            "" => {
+                let named = NAMES.iter().find(|(begins, _)| report.starts_with(begins));
+                named.map(|(_, of)| (*of).to_owned())
+            }
+            of => Some(of.to_owned()),
         }
     }
 
