@@ -31,7 +31,7 @@ def carried(log):
     steps = {}
     with open(log) as rows:
         for row in csv.DictReader(rows):
-            if row["link"] == "link" and row["decision"] == "sent":
+            if row["link"] == "down" and row["decision"] == "sent":
                 step = int(float(row["out_s"]) / STEP)
                 steps[step] = steps.get(step, 0) + int(row["size_bytes"]) * 8e-6 / STEP
     return [steps.get(step, 0.0) for step in range(max(steps) + 1)]
