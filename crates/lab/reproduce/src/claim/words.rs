@@ -22,10 +22,10 @@ impl Claim {
             text += &format!(", at {}", place.join(", "));
         }
         if !self.each.0.is_empty() {
-            text += &format!(", for each {}", self.each.0.join(", "));
+            text += &format!(", for each {}", named(&self.each));
         }
         if !self.best.0.is_empty() {
-            text += &format!(", for the best {}", self.best.0.join(", "));
+            text += &format!(", for the best {}", named(&self.best));
         }
         text
     }
@@ -78,4 +78,15 @@ impl Claim {
             _ => self.fact.as_deref().map_or("", facts::unit).to_owned(),
         }
     }
+}
+
+/// What cells are over, in words.
+fn named(over: &Names) -> String {
+    let named = |name: &String| match name.as_str() {
+        "of" => "case".to_owned(),
+        "to" => "rival".to_owned(),
+        axis => axis.to_owned(),
+    };
+    let names: Vec<String> = over.0.iter().map(named).collect();
+    names.join(" and ")
 }

@@ -56,10 +56,12 @@ fn of_check(
     let of_cell = only.map(|cell| cell.note.as_str()).into_iter();
     let mut notes: Vec<&str> = of_cell.chain([check.note.as_str()]).chain(limits).collect();
     notes.retain(|note| !note.is_empty());
+    // What cannot be tested is the reason of cell and sentence.
+    notes.dedup();
     // What a check of a capped or alone sentence has is told by its verdict, except where that is capped.
     let capped = judged.verdict == Some(Verdict::Untested) || judged.kind == Kind::Data;
     let told = only
-        .filter(|_| capped)
+        .filter(|cell| capped && cell.ours.is_some())
         .map_or("", |cell| inside(cell.inside));
     let verdict = match (verdict.is_empty(), told.is_empty() || verdict == told) {
         (true, _) => told.to_owned(),
