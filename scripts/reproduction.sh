@@ -3,9 +3,11 @@
 #
 #   reproduction.sh [--short | --quick] NAME...
 # confucius         every claim of the paper, under its own calls and under ordinary ones: about ten hours of a processor
-# confucius-beyond  questions that are not in the paper, in quick runs, of the recordings in ANALECTS_DATA if set
-# floq              FLOQ's evaluation, and its open questions: some forty minutes of a processor
-# thesis, tonopah   age-based scheduling, and Tonopah's evaluation: quick runs, half an hour of two processors at most each
+# confucius-beyond  questions that are not in the paper, of the recordings in ANALECTS_DATA if set: some hours of a processor
+# floq              FLOQ's evaluation, and its open questions: some two hours of a processor
+# tonopah           Tonopah's evaluation: some two hours of a processor
+# thesis            age-based scheduling, in quick runs, half an hour of two processors: they are too short to test a sentence.
+#                   Runs as long as the thesis' are `analects reproduce thesis/all`: days of a processor
 # poster            pacing of web traffic, thirty runs each: some ten minutes of two processors; of the recordings as above
 # matrix            mencius beside eight others over 200 combinations of calls, neighbours and links, and under abuse: 54,000
 #                   runs and 7,200, 4,760 of recorded links, 18,000 of games and look-ups, 1,980 near a call's share, 8,400
@@ -63,13 +65,13 @@ quick() {
 whole() {
     case $1 in
     confucius) page confucius confucius/all --calls paper,webrtc --runs docs/reproduction/runs.toml ;;
-    confucius-beyond) page confucius-beyond confucius-beyond/all --quick ;;
+    confucius-beyond) page confucius-beyond confucius-beyond/all ;;
     floq)
         page floq floq/all
-        page floq-beyond floq-beyond/all --quick
+        page floq-beyond floq-beyond/all
         ;;
-    thesis | tonopah) page "$1" "$1/all" --quick ;;
-    poster) page poster poster/all ;;
+    thesis) page thesis thesis/all --quick ;;
+    tonopah | poster) page "$1" "$1/all" ;;
     matrix)
         "$program" reproduce $matrix --format markdown >target/matrix.md
         mv target/matrix.md docs/reproduction/

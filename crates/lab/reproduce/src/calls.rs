@@ -6,7 +6,7 @@ use campaign::Settings;
 use scenario::ScenarioError;
 
 /// The preset of the calls that the Confucius paper used.
-const PAPER: &str = "paper";
+pub(crate) const PAPER: &str = "paper";
 
 impl Experiment {
     /// The same with calls of `preset` if its own stand for the paper's. With the library that the

@@ -1,23 +1,29 @@
-//! A sentence of a paper as a check, and its outcome.
+//! A sentence of a paper, or a question of our own, as a check.
 
+mod cells;
+mod judged;
 mod never;
 mod range;
 mod together;
 mod welch;
+mod words;
 
+pub use judged::{Check, Checked, Judged, Kind, Verdict};
+pub(super) use judged::{Place, judged};
 pub use range::Range;
 pub(super) use together::judged_together;
 pub use welch::Test;
 
-use crate::design::{AxisValue, Design};
+use crate::departures::Difference;
+use crate::design::Design;
 use crate::discovery::least_p;
-use crate::facts::{self, Fact, Facts};
+use crate::facts::{Fact, Facts};
 use crate::figure::number;
 use crate::records::Records;
 use campaign::Settings;
-use measure::estimate::{self, Against, Bounds, Estimate, LEVEL, Statistic};
-use measure::metric::{Registry, Selection};
-use serde::{Deserialize, Serialize};
+use measure::estimate::{self, Against, Bounds, Estimate, Statistic};
+use measure::metric::Selection;
+use serde::Deserialize;
 use units::Refusal;
 
 /// A claim as it is written.
@@ -26,19 +32,27 @@ use units::Refusal;
 pub struct Claim {
     /// Its name within the experiment.
     pub id: String,
-    /// The place of the claim in the paper; by default that of the experiment.
+    /// The sentence of the paper that is checked, as it stands there.
+    #[serde(default)]
+    pub quote: Option<String>,
+    /// Its place in the paper; by default that of the experiment.
     #[serde(default)]
     pub paper: Option<String>,
-    /// The claim.
-    pub statement: String,
-    /// The published value, in words.
-    pub published: String,
-    /// The range in which our value has to lie: `at most -50`, `at least 0.5`, `40 to 60`.
+    /// What is asked instead, if no paper says it.
+    #[serde(default)]
+    pub question: Option<String>,
+    /// The claim whose sentence this is another check of: the sentence holds if all of its checks do.
+    #[serde(default)]
+    pub part_of: Option<String>,
+    /// How the number of the check follows from the sentence, where that does not have it.
+    #[serde(default)]
+    pub reading: Option<String>,
+    /// The number of the check with its direction: `at most -50`, `at least 0.5`, `40 to 60`, `85 ± 10`.
     #[serde(default)]
     pub expect: Option<Range>,
-    /// The metric of the runs.
-    #[serde(default)]
-    pub metric: Option<String>,
+    /// The metric of the runs; several only if `each` or `best` is over `metric`.
+    #[serde(default, rename = "metric")]
+    pub metrics: Names,
     /// The statistic of its values; the mean by default.
     #[serde(default)]
     pub statistic: Option<String>,
@@ -59,9 +73,13 @@ pub struct Claim {
     /// Values of axes that the claim is restricted to.
     #[serde(default, rename = "where")]
     pub place: Settings,
-    /// One claim for each value of this axis.
+    /// It has to be so in each cell: for each value of these axes, and each of the claim's own `of`,
+    /// `to` or `metric`.
     #[serde(default)]
-    pub each: Option<String>,
+    pub each: Names,
+    /// It has to be so in one cell of these, as for "up to".
+    #[serde(default)]
+    pub best: Names,
     /// A figure that needs no run instead of a metric: `theory …`, `pages …`, `traces …`.
     #[serde(default)]
     pub fact: Option<String>,
@@ -76,6 +94,9 @@ pub struct Claim {
     /// Why it cannot be tested here.
     #[serde(default)]
     pub untestable: Option<String>,
+    /// Settings of this claim that are not the paper's.
+    #[serde(default)]
+    pub differs: Vec<Difference>,
     /// The explanation of our value.
     #[serde(default)]
     pub why: Option<String>,
@@ -115,79 +136,22 @@ pub enum How {
     Spread,
 }
 
-/// The place of a claim.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Place<'a> {
-    /// The experiment that it belongs to.
-    pub(super) experiment: &'a str,
-    /// The preset of that one's calls, if one was asked for.
-    pub(super) calls: Option<&'a str>,
-    /// The place of its results in the paper, unless the claim has one.
-    pub(super) paper: &'a str,
-}
-
-/// The outcome of a claim.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub enum Verdict {
-    /// Our value is in the range, at the confidence required of claims (decision 0041).
-    #[serde(rename = "holds")]
-    Holds,
-    /// It is outside.
-    #[serde(rename = "does not hold")]
-    Fails,
-    /// There are too few runs to decide, or no data to test it with.
-    #[serde(rename = "cannot be told")]
-    Untold,
-}
-
-impl Verdict {
-    /// As it is printed.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Verdict::Holds => "holds",
-            Verdict::Fails => "does not hold",
-            Verdict::Untold => "cannot be told",
-        }
-    }
-}
-
-/// A claim with its measured value.
-#[derive(Debug, Clone, Serialize)]
-pub struct Checked {
-    /// Its name: experiment, claim, and the values it is restricted to.
-    pub id: String,
-    /// The preset of its calls, if one was asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub calls: Option<String>,
-    /// The place of the claim in the paper.
-    pub paper: String,
-    /// The claim.
-    pub statement: String,
-    /// The published value, in words.
-    pub published: String,
-    /// Our value, in `unit`; null if there is none.
-    pub ours: Option<f64>,
-    /// Its 95 % interval; null if it is unknown, and for values that do not come from runs.
-    pub ci95: Option<(f64, f64)>,
-    /// The complement of the least confidence with which it would be decided, between 0 and 1; null
-    /// for values that do not come from runs.
-    pub p: Option<f64>,
-    /// Runs, or traces, that would probably decide it; null if their number is unknown too.
-    pub needed: Option<u64>,
-    /// The unit.
-    pub unit: String,
-    /// Whether it holds.
-    pub verdict: Verdict,
-    /// Whether one of its runs is not to be believed, and so the value.
-    pub invalid: bool,
-    /// Why.
-    pub note: String,
-}
-
 impl Claim {
+    /// The name of the claim whose sentence it checks.
+    pub(crate) fn sentence(&self) -> &str {
+        self.part_of.as_ref().unwrap_or(&self.id)
+    }
+
     /// Checks that all names in the claim exist.
     pub(super) fn check(&self, design: Design<'_>) -> Result<(), Refusal> {
-        let sources = [&self.metric, &self.fact, &self.untestable];
+        let sentences = [&self.quote, &self.question, &self.part_of];
+        if sentences.into_iter().flatten().count() != 1 {
+            let help = "quote the paper, ask a question of your own, or name the claim that this is a part of";
+            let refusal = Refusal::new("one of quote, question and part_of is needed");
+            return Err(refusal.with_help(help));
+        }
+        let metric = self.metrics.0.first();
+        let sources = [metric, self.fact.as_ref(), self.untestable.as_ref()];
         if sources.into_iter().flatten().count() != 1 {
             return Err(Refusal::new("one of metric, fact and untestable is needed"));
         }
@@ -197,14 +161,15 @@ impl Claim {
         for fact in self.facts() {
             Fact::parse(fact)?;
         }
-        if let Some(metric) = &self.metric {
+        for metric in &self.metrics.0 {
             design.metrics.select(metric)?;
             if self.of.0.is_empty() {
                 return Err(Refusal::new("of is missing"));
             }
         }
+        self.check_cells(design)?;
         if self.pooled
-            && (self.metric.is_none() || !self.to.0.is_empty() || self.how != How::Change)
+            && (self.metrics.0.is_empty() || !self.to.0.is_empty() || self.how != How::Change)
         {
             return Err(Refusal::new(
                 "pooled is for a metric of one side: neither to nor as can be given",
@@ -216,15 +181,13 @@ impl Claim {
         for name in self.of.0.iter().chain(others) {
             design.case(name)?;
         }
-        let mut places = vec![self.place.clone()];
-        if let Some(axis) = &self.each {
-            let label = |value: &AxisValue| (axis.clone(), value.label().to_owned());
-            let with = |value| self.place.clone().into_iter().chain([label(value)]);
-            let values = design.axis(axis)?.values.iter();
-            places = values.map(|value| with(value).collect()).collect();
-        }
-        for place in places {
-            for fact in self.bounds(&place) {
+        let labels = |axis: &str| {
+            let values = design.axis(axis).map(|axis| axis.values.iter());
+            let labels = values.into_iter().flatten();
+            labels.map(|value| value.label().to_owned()).collect()
+        };
+        for cell in self.cells(labels) {
+            for fact in self.bounds(&cell.place) {
                 Fact::parse(&fact)?;
             }
         }
@@ -270,100 +233,6 @@ impl Claim {
         self.statistic.as_deref().unwrap_or("mean").parse()
     }
 
-    /// The check of the claim against `records`, once for each value of the axis that it is made
-    /// for.
-    pub(super) fn checked(&self, of: Place<'_>, records: &Records<'_>) -> Vec<Checked> {
-        let blank = Checked {
-            id: format!("{}/{}", of.experiment, self.id),
-            calls: of.calls.map(str::to_owned),
-            paper: self.paper.as_deref().unwrap_or(of.paper).to_owned(),
-            statement: self.statement.clone(),
-            published: self.published.clone(),
-            ours: None,
-            ci95: None,
-            p: None,
-            needed: None,
-            unit: self.unit(records.design().metrics),
-            verdict: Verdict::Untold,
-            invalid: false,
-            note: String::new(),
-        };
-        let Some(axis) = &self.each else {
-            return vec![self.one(blank, records, None)];
-        };
-        let labels = records.labels(axis);
-        let one = |label: &String| self.one(blank.clone(), records, Some((axis, label)));
-        labels.iter().map(one).collect()
-    }
-
-    /// Fills in the measured value.
-    fn one(
-        &self,
-        mut checked: Checked,
-        records: &Records<'_>,
-        only: Option<(&String, &String)>,
-    ) -> Checked {
-        let mut place = self.place.clone();
-        if let Some((axis, label)) = only {
-            place.insert(axis.clone(), label.clone());
-            checked.id += &format!("/{label}");
-            checked.statement += &format!(" ({axis} {label})");
-        }
-        let estimate = match self.measured(records, &place, LEVEL) {
-            Ok(estimate) => estimate,
-            Err(reason) => {
-                checked.note = reason;
-                return checked;
-            }
-        };
-        let mut cases = self.of.0.iter().chain(&self.to.0);
-        checked.invalid = cases.any(|case| records.are_doubted(case, &place));
-        checked.ours = Some(estimate.value);
-        checked.ci95 = estimate.ci95;
-        let of_runs = self.metric.is_some();
-        let held = self.expect.and_then(|range| {
-            if of_runs {
-                range.judge(&estimate)
-            } else {
-                Some(range.contains(estimate.value))
-            }
-        });
-        checked.p = of_runs.then(|| self.p(records, &place));
-        checked.needed = self.needed(&estimate);
-        let never = self.never(&estimate);
-        let held = held.or_else(|| {
-            let (enough, p) = never?;
-            checked.p = Some(p);
-            checked.needed = Some(never::needed(LEVEL)).filter(|_| !enough);
-            enough.then_some(true)
-        });
-        let (verdict, note) = match held {
-            Some(true) if never.is_some() => (Verdict::Holds, self.lacking(&estimate)),
-            Some(true) => (Verdict::Holds, String::new()),
-            Some(false) => (Verdict::Fails, String::new()),
-            None => (Verdict::Untold, self.lacking(&estimate)),
-        };
-        checked.verdict = verdict;
-        let (theory, test) = (self.theory(records, &place), self.tested(records, &place));
-        let why = self.why.iter().chain(&theory).chain(&test);
-        let why = why.map(String::as_str);
-        let why = why.collect::<Vec<_>>().join(". ");
-        checked.note = format!("{note}{why}").trim().to_owned();
-        checked
-    }
-
-    fn unit(&self, metrics: &Registry) -> String {
-        let relative = !self.to.0.is_empty() && self.how == How::Change || self.how == How::Spread;
-        let share = matches!(self.statistic(), Ok(Statistic::ShareAbove(_)));
-        let metric = self.metric.as_deref().map(|text| metrics.select(text));
-        match metric {
-            Some(Ok(_)) if relative || share => "%".to_owned(),
-            Some(Ok(metric)) => metric.metric.unit.to_owned(),
-            _ if relative => "%".to_owned(),
-            _ => self.fact.as_deref().map_or("", facts::unit).to_owned(),
-        }
-    }
-
     /// Our figure, with an interval of the confidence `level`.
     fn measured(
         &self,
@@ -375,7 +244,7 @@ impl Claim {
             return Err(reason.clone());
         }
         let statistic = self.statistic()?;
-        let (sides, bounds) = match &self.metric {
+        let (sides, bounds) = match self.metrics.0.first() {
             Some(metric) => {
                 let metric = records.design().metrics.select(metric)?;
                 let sides = self.of_runs(&metric, records, place)?;
@@ -440,7 +309,7 @@ impl Claim {
 
     /// The bound on a value that was zero in every run; none for another, or for a comparison.
     fn never(&self, estimate: &Estimate) -> Option<(bool, f64)> {
-        let alone = self.metric.is_some() && self.to.0.is_empty() && self.how != How::Spread;
+        let alone = !self.metrics.0.is_empty() && self.to.0.is_empty() && self.how != How::Spread;
         never::judge(self.expect.filter(|_| alone)?, estimate)
     }
 
@@ -454,15 +323,15 @@ impl Claim {
     /// The data missing for a verdict.
     fn lacking(&self, estimate: &Estimate) -> String {
         if let Some(doubt) = estimate.doubt() {
-            return format!("{doubt}. ");
+            return doubt;
         }
         match (estimate.ci95, self.needed(estimate)) {
-            (None, _) => "One run, or one trace: it cannot be told how sure this is. ".to_owned(),
+            (None, _) => "One run, or one trace: it cannot be told how sure this is".to_owned(),
             (_, Some(needed)) => format!(
-                "The interval covers both: of {} runs or traces, about {needed} would tell. ",
+                "The interval covers both: of {} runs or traces, about {needed} would tell",
                 estimate.units
             ),
-            (_, None) => "The interval covers both. ".to_owned(),
+            (_, None) => "The interval covers both".to_owned(),
         }
     }
 

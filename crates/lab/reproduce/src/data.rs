@@ -40,6 +40,11 @@ impl Data {
         }
     }
 
+    /// Whether nothing of it is recorded.
+    pub(crate) fn are_generated(&self) -> bool {
+        self.folder.is_none()
+    }
+
     /// The results' statement on the source of their data.
     pub fn described(&self) -> &'static str {
         match self.folder {

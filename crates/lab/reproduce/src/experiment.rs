@@ -5,6 +5,7 @@
 
 use crate::claim::Claim;
 use crate::curves::Curves;
+use crate::departures::Difference;
 use crate::design::Design;
 use crate::figure::Figure;
 use crate::score::Score;
@@ -56,6 +57,12 @@ pub struct Written {
     pub paper: String,
     /// The measurement, and its differences from the paper.
     pub about: String,
+    /// Settings that are not the paper's: what it says is then not tested.
+    #[serde(default)]
+    pub differs: Vec<Difference>,
+    /// Settings that the paper does not state: that it does not hold can then not be said.
+    #[serde(default)]
+    pub unstated: Vec<String>,
     /// The engine that runs it.
     #[serde(default)]
     pub engine: Wants,
@@ -126,6 +133,8 @@ impl Written {
             title: String::new(),
             paper: String::new(),
             about: String::new(),
+            differs: Vec::new(),
+            unstated: Vec::new(),
             engine: Wants::Sim,
             cases: disciplines.iter().map(|name| Case::plain(name)).collect(),
             vary,
@@ -343,6 +352,7 @@ impl Experiment {
         for claim in &self.written.claim {
             let refused = |refusal: Refusal| refusal.within(&format!("claim {:?}", claim.id));
             claim.check(design).map_err(refused)?;
+            self.check_part(claim).map_err(refused)?;
             self.check_runs(claim).map_err(refused)?;
         }
         for score in &self.written.score {
@@ -360,11 +370,27 @@ impl Experiment {
         Ok(())
     }
 
+    /// Refuses a part of what has no sentence.
+    fn check_part(&self, claim: &Claim) -> Result<(), Refusal> {
+        let Some(whole) = &claim.part_of else {
+            return Ok(());
+        };
+        let claims = self.written.claim.iter();
+        let mut heads = claims.filter(|claim| claim.part_of.is_none());
+        if heads.any(|head| head.id == *whole) {
+            return Ok(());
+        }
+        let heads = self.written.claim.iter();
+        let heads = heads.filter(|claim| claim.part_of.is_none());
+        let known = heads.map(|head| head.id.as_str());
+        Err(Refusal::unknown("claim with a sentence", whole, known))
+    }
+
     /// Refuses a claim that no outcome could decide. Traces are units too, and their number is not
     /// known here; nor is that of pooled combinations.
     fn check_runs(&self, claim: &Claim) -> Result<(), Refusal> {
         let Written { seeds, traces, .. } = &self.written;
-        let of_seeds = claim.metric.is_some() && !claim.pooled && traces.is_none();
+        let of_seeds = !claim.metrics.0.is_empty() && !claim.pooled && traces.is_none();
         if !of_seeds || *seeds >= interval::LEAST as u64 {
             return Ok(());
         }

@@ -14,12 +14,16 @@ mod calls;
 pub mod claim;
 pub mod curves;
 pub mod data;
+pub mod departures;
 pub mod design;
 mod discovery;
 mod drawn;
 pub mod experiment;
 pub mod facts;
 pub mod figure;
+mod fingerprint;
+#[cfg(test)]
+mod linted;
 mod matrix;
 mod only;
 pub mod page;
@@ -29,17 +33,20 @@ pub mod registry;
 mod sample;
 pub mod score;
 mod scoreboard;
+mod set_up;
 pub mod sweep;
 #[cfg(test)]
 mod testing;
 
 pub use data::Data;
 pub use experiment::{Experiment, Wants};
+pub use fingerprint::statistics;
 pub use matrix::Wanted;
 pub use scoreboard::{Board, boards};
 
 use campaign::{Error, Job, Keeping, Progress, run};
-use claim::Checked;
+use claim::Judged;
+use departures::Departures;
 use facts::Facts;
 use figure::Shown;
 use measure::{Engine, RunResult};
@@ -55,8 +62,14 @@ pub struct Outcome<'a> {
     pub experiment: &'a Experiment,
     /// Its runs, without control runs.
     pub runs: usize,
-    /// Its claims, checked.
-    pub claims: Vec<Checked>,
+    /// Seeds of each combination.
+    pub seeds: u64,
+    /// How the runs depart from what the experiment is about.
+    pub departures: Departures,
+    /// The program's version.
+    pub version: String,
+    /// Its claims, by sentence.
+    pub claims: Vec<Judged>,
     /// How one case does against the others.
     pub scores: Vec<Scored>,
     /// Its figures.
@@ -89,15 +102,14 @@ pub fn outcome<'a>(
     let results = run(engine, &jobs, Some(keeping), progress)?;
     let facts = Facts::new(engine, wanted.data);
     let records = Records::new(experiment.design(), wanted.quick, &facts, &results);
+    let departures = experiment.departures(wanted);
     let place = claim::Place {
         experiment: &experiment.id,
         calls: experiment.calls.as_deref(),
         paper: &experiment.written.paper,
+        departures: &departures,
     };
-    let claims = experiment.written.claim.iter();
-    let mut claims: Vec<Checked> = claims
-        .flat_map(|claim| claim.checked(place, &records))
-        .collect();
+    let mut claims = claim::judged(&experiment.written.claim, place, &records);
     claim::judged_together(&mut claims);
     let scores = experiment.written.score.iter();
     let scores: Result<Vec<Scored>, Refusal> = scores
@@ -111,6 +123,9 @@ pub fn outcome<'a>(
         .iter()
         .filter_map(|scored| scored.claimed(place, doubted));
     claims.extend(scored);
+    for claim in &mut claims {
+        claim.conclude(&departures);
+    }
     let figures = experiment.written.figure.iter();
     let figures = figures.map(|figure| figure.shown(&records));
     let curves = experiment.written.curves.iter();
@@ -123,6 +138,9 @@ pub fn outcome<'a>(
         scores,
         figures: figures.map_err(Error::Wrong)?,
         invalid,
+        seeds: experiment.seeds(wanted.quick),
+        departures,
+        version: version.to_owned(),
         mechanism: mechanism(engine, experiment, &jobs, version)?,
     })
 }

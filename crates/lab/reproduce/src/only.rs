@@ -13,14 +13,17 @@ impl Experiment {
     pub fn only(mut self, names: &[String]) -> Option<Self> {
         let all = self.written.claim.len();
         let id = self.id.clone();
-        let meant = |claim: &Claim| {
+        let meant = |claim: &&Claim| {
             let whole = format!("{id}/{}", claim.id);
             let is = |name: &String| *name == claim.id || *name == whole;
             names
                 .iter()
                 .any(|name| is(name) || claim.of.0.contains(name))
         };
-        self.written.claim.retain(meant);
+        let claims = self.written.claim.iter().filter(meant);
+        let sentences: Vec<String> = claims.map(|claim| claim.sentence().to_owned()).collect();
+        // A sentence is judged by all of its checks.
+        (self.written.claim).retain(|claim| sentences.iter().any(|id| id == claim.sentence()));
         self.written.score.clear();
         self.written.figure.clear();
         self.written.curves.clear();
@@ -91,8 +94,7 @@ mod tests {
         quick = ["1"]
         [[claim]]
         id = "more"
-        statement = "s"
-        published = "p"
+        question = "q"
         metric = "bulk_rate"
         of = "cake"
         to = "pfifo"
@@ -100,8 +102,7 @@ mod tests {
         where = { flows = "2" }
         [[claim]]
         id = "less"
-        statement = "s"
-        published = "p"
+        question = "q"
         metric = "bulk_rate"
         of = "fq_codel"
         expect = "at least 0"

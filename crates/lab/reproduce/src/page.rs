@@ -1,9 +1,14 @@
 //! The results of experiments, for readers: Markdown, HTML, JSON.
 
+mod lines;
+
+pub use lines::{Line, lines};
+
 use crate::Outcome;
-use crate::claim::{Checked, Verdict};
+use crate::claim::{Checked, Judged, Kind, Verdict};
 use crate::drawn::{Looks, figure};
 use crate::figure::{Form, Shown, text};
+use crate::fingerprint::statistics;
 use crate::scoreboard::{Board, boards};
 use maud::{Markup, html};
 use measure::estimate::Estimate;
@@ -20,8 +25,8 @@ pub struct Document<'a> {
     pub data: &'a str,
     /// Whether it was a quick run.
     pub quick: bool,
-    /// All claims of all experiments that were run.
-    pub claims: Vec<&'a Checked>,
+    /// All claims of all experiments that were run, by sentence.
+    pub claims: Vec<&'a Judged>,
     /// For each experiment what its runs are, if not those of its file.
     pub notes: Vec<String>,
     /// A line for each reason for which runs are not to be believed.
@@ -42,28 +47,46 @@ pub fn ours(claim: &Checked) -> String {
     format!("{}{mark}", text.trim())
 }
 
+/// Sentences of one kind, and their place on a page.
+struct Part {
+    kind: Kind,
+    title: &'static str,
+    /// The head of the table, as [`lines`] fills it.
+    head: [&'static str; 5],
+}
+
+/// The parts of a page about an experiment, in order.
+const PARTS: [Part; 3] = [
+    Part {
+        kind: Kind::Paper,
+        title: "What the paper says",
+        head: ["sentence", "check", "ours (95 %)", "verdict", "note"],
+    },
+    Part {
+        kind: Kind::Own,
+        title: "Questions of our own",
+        head: ["question", "check", "ours (95 %)", "verdict", "note"],
+    },
+    Part {
+        kind: Kind::Data,
+        title: "What the paper says of its recordings, beside ours: no verdict on either",
+        head: ["sentence", "its figure", "ours", "as there", "note"],
+    },
+];
+
 /// A section of Markdown for an experiment.
 pub fn markdown(outcome: &Outcome<'_>) -> String {
     let written = &outcome.experiment.written;
     let mut text = format!("## {}: {}\n", outcome.experiment.id, written.title);
     _ = writeln!(text, "{}. {}\n", written.paper, written.about.trim());
-    if outcome.runs > 0 {
-        _ = writeln!(text, "{}\n", made_by(outcome));
-    }
+    _ = writeln!(text, "{}\n", made_by(outcome));
+    text += &departed(outcome);
     text += &doubts(outcome);
-    if !outcome.claims.is_empty() {
-        text += "| claim | published | ours (95 %) | verdict | note |\n| --- | --- | --- | --- | --- |\n";
-        for claim in &outcome.claims {
-            let cells = [
-                &claim.statement,
-                &claim.published,
-                &ours(claim),
-                &verdict(claim),
-                &claim.note,
-            ];
-            text += &row(cells.map(|cell| cell.as_str()));
-        }
-        text.push('\n');
+    for (title, head, rows) in tables(outcome) {
+        _ = writeln!(text, "{title}:\n");
+        let head = head.map(str::to_owned).to_vec();
+        let rows = rows.iter().map(|row| row.cells.to_vec());
+        text += &table(&(head, rows.collect()));
     }
     for board in all_boards(outcome) {
         _ = writeln!(text, "{}:\n", board.title);
@@ -87,24 +110,56 @@ fn doubts(outcome: &Outcome<'_>) -> String {
     lines.map(|doubt| format!("**{doubt}**\n\n")).collect()
 }
 
-/// The command, the number of its runs, the text that it read, and what the runs are a sample of.
+/// How the runs depart from what the experiment is about, in a paragraph.
+fn departed(outcome: &Outcome<'_>) -> String {
+    let told = outcome.departures.told();
+    if told.is_empty() {
+        return String::new();
+    }
+    format!("Set-up: {}.\n\n", told.join(". "))
+}
+
+/// The command, its runs and their seeds, the text that it read, the statistics and the commit, and what the
+/// runs are a sample of: what a page is fresh or stale by.
 fn made_by(outcome: &Outcome<'_>) -> String {
     let experiment = outcome.experiment;
     let draw = experiment.written.draw.as_ref();
     let mut option = draw.map_or(String::new(), |text| format!(" --draw {text}"));
-    if experiment.written.first_seed != 1 {
-        option += &format!(" --seed {}", experiment.written.first_seed);
+    let first = experiment.written.first_seed;
+    if first != 1 {
+        option += &format!(" --seed {first}");
     }
+    if let Some(calls) = &experiment.calls {
+        option += &format!(" --calls {calls}");
+    }
+    let runs = match (outcome.runs, outcome.seeds) {
+        (0, _) => "no runs".to_owned(),
+        (runs, 1) => format!("{runs} runs, seed {first}"),
+        (runs, seeds) => format!("{runs} runs, seeds {first} to {}", first + seeds - 1),
+    };
     let of = experiment.text.as_ref();
     let of = of.map_or(String::new(), |text| format!(", experiment {text}"));
     let mut text = format!(
-        "`analects reproduce {}{option}`: {} runs{of}.",
-        experiment.id, outcome.runs
+        "`analects reproduce {}{option}`: {runs}{of}, statistics {}, analects {}.",
+        experiment.id,
+        statistics(),
+        outcome.version
     );
     if let Some(sentence) = experiment.said() {
         text += &format!(" {sentence}");
     }
     text
+}
+
+/// The tables of claims: for each kind that there is a title, the head, and the lines.
+fn tables<'o>(
+    outcome: &'o Outcome<'_>,
+) -> impl Iterator<Item = (&'static str, [&'static str; 5], Vec<Line>)> + 'o {
+    PARTS.iter().filter_map(|part| {
+        let of_kind = outcome.claims.iter().filter(|of| of.kind == part.kind);
+        let lines: Vec<Line> = of_kind.flat_map(|judged| lines(judged, outcome)).collect();
+        (!lines.is_empty()).then_some((part.title, part.head, lines))
+    })
 }
 
 /// The tables of all scores.
@@ -124,13 +179,6 @@ fn table((head, rows): &(Vec<String>, Vec<Vec<String>>)) -> String {
     text
 }
 
-fn verdict(claim: &Checked) -> String {
-    match claim.verdict {
-        Verdict::Fails => format!("**{}**", claim.verdict.name()),
-        _ => claim.verdict.name().to_owned(),
-    }
-}
-
 fn row<'a>(cells: impl IntoIterator<Item = &'a str>) -> String {
     let cells = cells
         .into_iter()
@@ -143,29 +191,28 @@ pub fn groups<'o, 'a>(outcomes: &'o [Outcome<'a>]) -> impl Iterator<Item = &'o [
     outcomes.chunk_by(|one, next| one.experiment.id == next.experiment.id)
 }
 
-/// A table of how many claims of each experiment hold.
+/// A table of how many claims of each experiment hold; questions of our own have columns of their own.
 pub fn summary(outcomes: &[Outcome<'_>]) -> String {
     let several = groups(outcomes).any(|group| group.len() > 1);
-    let mut text = if several {
-        "| experiment | calls | hold | do not | cannot be told |\n| --- | --- | --- | --- | --- |\n"
-    } else {
-        "| experiment | hold | do not | cannot be told |\n| --- | --- | --- | --- |\n"
-    }
-    .to_owned();
-    for outcome in outcomes {
-        let [holds, fails, untold] = counts(outcome.claims.iter());
-        let (id, title) = (&outcome.experiment.id, &outcome.experiment.written.title);
-        let calls = if several {
-            format!(" {} |", outcome.experiment.calls())
-        } else {
-            String::new()
-        };
-        _ = writeln!(
-            text,
-            "| {id}: {title} |{calls} {holds} | {fails} | {untold} |"
+    let verdicts = VERDICTS.map(|(_, head)| head.to_owned());
+    let own = VERDICTS.map(|(_, head)| format!("own: {head}"));
+    let calls = several.then(|| "calls".to_owned());
+    let names = ["experiment".to_owned()].into_iter().chain(calls);
+    let head: Vec<String> = names.chain(verdicts).chain(own).collect();
+    let counted = |outcome: &Outcome<'_>| {
+        let title = format!(
+            "{}: {}",
+            outcome.experiment.id, outcome.experiment.written.title
         );
-    }
-    text
+        let calls = several.then(|| outcome.experiment.calls().to_owned());
+        let kinds = [Kind::Paper, Kind::Own];
+        let counts = kinds.map(|kind| counts(&outcome.claims, kind));
+        let counts = counts.iter().flatten().map(usize::to_string);
+        [title].into_iter().chain(calls).chain(counts).collect()
+    };
+    let rows: Vec<Vec<String>> = outcomes.iter().map(counted).collect();
+    let text = table(&(head, rows));
+    text[..text.len() - 1].to_owned()
 }
 
 /// A section of Markdown for an experiment with different calls: the verdicts on its claims, side by
@@ -174,66 +221,100 @@ pub fn beside(outcomes: &[Outcome<'_>]) -> String {
     let first = &outcomes[0];
     let written = &first.experiment.written;
     let mut text = format!(
-        "## {}: {}\n{}.\n\n",
-        first.experiment.id, written.title, written.paper
+        "## {}: {}\n{}. {}\n\n",
+        first.experiment.id,
+        written.title,
+        written.paper,
+        written.about.trim()
     );
-    let runs = outcomes.iter().filter(|outcome| outcome.runs > 0);
-    let runs: Vec<String> = runs
-        .map(|outcome| {
-            let seeds = outcome.experiment.written.seeds;
-            let s = if seeds == 1 { "" } else { "s" };
-            format!(
-                "{} with calls {} ({seeds} seed{s})",
-                outcome.runs,
-                outcome.experiment.calls()
-            )
-        })
-        .collect();
-    if !runs.is_empty() {
-        _ = writeln!(text, "Runs: {}.\n", runs.join(", "));
+    for outcome in outcomes {
+        _ = writeln!(text, "{}\n", made_by(outcome));
     }
+    text += &departed(first);
     for outcome in outcomes {
         text += &doubts(outcome);
     }
-    let head = ["claim".to_owned(), "published".to_owned()];
-    let each = outcomes
-        .iter()
-        .flat_map(|outcome| [outcome.experiment.calls().to_owned(), "verdict".to_owned()]);
-    let head: Vec<String> = head.into_iter().chain(each).collect();
-    text += &row(head.iter().map(String::as_str));
-    text += &row(head.iter().map(|_| "---"));
-    let most = outcomes.iter().max_by_key(|outcome| outcome.claims.len());
-    for claim in most.into_iter().flat_map(|outcome| &outcome.claims) {
-        let mut cells = vec![claim.statement.clone(), claim.published.clone()];
-        for outcome in outcomes {
-            let same = |other: &&Checked| other.id == claim.id;
-            let checked = outcome.claims.iter().find(same);
-            let known = checked.map(|checked| {
-                let note = match (&checked.verdict, checked.needed) {
-                    (Verdict::Untold, Some(needed)) => format!(": {needed} needed"),
-                    _ => String::new(),
-                };
-                [ours(checked), verdict(checked) + &note]
-            });
-            cells.extend(known.unwrap_or_else(|| ["–", "not run"].map(str::to_owned)));
-        }
-        text += &row(cells.iter().map(String::as_str));
+    for part in &PARTS {
+        text += &part_beside(part, outcomes);
     }
-    text.push('\n');
     text
 }
 
-/// Numbers of claims that hold, that do not, and that are undecided.
-pub fn counts<'a>(claims: impl Iterator<Item = &'a Checked>) -> [usize; 3] {
-    let mut counts = [0; 3];
-    for claim in claims {
-        counts[match claim.verdict {
-            Verdict::Holds => 0,
-            Verdict::Fails => 1,
-            Verdict::Untold => 2,
-        }] += 1;
+/// The sentences of one kind: the check and cells of whoever has most, the values and verdicts of all.
+fn part_beside(part: &Part, outcomes: &[Outcome<'_>]) -> String {
+    let of = |outcome: &Outcome<'_>| -> usize {
+        let lines = outcome.claims.iter().map(|of| lines(of, outcome).len());
+        lines.sum()
+    };
+    let Some(most) = outcomes.iter().max_by_key(|outcome| of(outcome)) else {
+        return String::new();
+    };
+    let of_kind = most.claims.iter();
+    let mut rows = Vec::new();
+    for judged in of_kind.filter(|judged| judged.kind == part.kind) {
+        let same = |outcome: &Outcome<'_>| {
+            let found = outcome.claims.iter().find(|of| of.id == judged.id);
+            found.map(|of| lines(of, outcome)).unwrap_or_default()
+        };
+        let sides: Vec<Vec<Line>> = outcomes.iter().map(same).collect();
+        for (place, line) in lines(judged, most).into_iter().enumerate() {
+            let [said, check, _, _, note] = line.cells;
+            let mut row = vec![said, check.clone()];
+            for side in &sides {
+                // A line of the same cell: those that were not run have none.
+                let at = side.get(place).filter(|other| other.cells[1] == check);
+                let at = at.or_else(|| side.iter().find(|other| other.cells[1] == check));
+                let [value, verdict] = at.map_or(["–", "not run"], |other| {
+                    [other.cells[2].as_str(), other.cells[3].as_str()]
+                });
+                row.extend([value, verdict].map(str::to_owned));
+            }
+            row.push(note);
+            rows.push(row);
+        }
     }
-    counts
+    if rows.is_empty() {
+        return String::new();
+    }
+    let [sentence, check, _, verdict, note] = part.head;
+    let each = outcomes
+        .iter()
+        .flat_map(|outcome| [outcome.experiment.calls(), verdict]);
+    let head = [sentence, check].into_iter().chain(each).chain([note]);
+    let head = head.map(str::to_owned).collect();
+    format!("{}:\n\n{}", part.title, table(&(head, rows)))
+}
+
+/// Verdicts in the order in which they are counted, and their names in tables.
+const VERDICTS: [(Verdict, &str); 4] = [
+    (Verdict::Holds, "hold"),
+    (Verdict::Fails, "do not"),
+    (Verdict::Untested, "not tested"),
+    (Verdict::Untold, "cannot be told"),
+];
+
+/// How many sentences of a kind hold, do not, are not tested, and cannot be told.
+pub fn counts<'a>(claims: impl IntoIterator<Item = &'a Judged>, kind: Kind) -> [usize; 4] {
+    let claims = claims.into_iter().filter(|judged| judged.kind == kind);
+    let verdicts: Vec<Option<Verdict>> = claims.map(|judged| judged.verdict).collect();
+    VERDICTS.map(|(one, _)| verdicts.iter().filter(|of| **of == Some(one)).count())
+}
+
+/// How many of what a paper says hold, and of questions of our own, in a sentence each.
+pub fn told<'a>(claims: impl Iterator<Item = &'a Judged> + Clone) -> String {
+    let of = |(kind, name): (Kind, &str)| {
+        let counts = counts(claims.clone(), kind);
+        let all: usize = counts.iter().sum();
+        let parts = VERDICTS.iter().zip(counts);
+        let parts: Vec<String> = parts.map(|((_, head), n)| format!("{n} {head}")).collect();
+        (all > 0).then(|| format!("Of {all} {name} {}.", parts.join(", ")))
+    };
+    let kinds = [
+        (Kind::Paper, "sentences of the paper"),
+        (Kind::Own, "questions of our own"),
+    ];
+    let sentences: Vec<String> = kinds.into_iter().filter_map(of).collect();
+    sentences.join(" ")
 }
 
 /// A page of HTML for an experiment: a sentence, figures in the paper's form, and claims.
@@ -244,8 +325,10 @@ pub fn html(outcome: &Outcome<'_>) -> String {
         header {
             h1 { (written.title) }
             p { (written.paper) ". " (written.about) }
+            @let departed = outcome.departures.told();
+            @if !departed.is_empty() { p { "Set-up: " (departed.join(". ")) "." } }
             @if let Some(sentence) = outcome.experiment.said() { p { (sentence) } }
-            @if !outcome.claims.is_empty() { p class="verdict" { (verdicts(&outcome.claims)) } }
+            @if !outcome.claims.is_empty() { p class="verdict" { (told(outcome.claims.iter())) } }
         }
         @for doubt in outcome.invalid.lines() { p { strong { (doubt) } } }
         @for shown in &outcome.figures { (drawn(&looks, shown)) }
@@ -254,7 +337,7 @@ pub fn html(outcome: &Outcome<'_>) -> String {
                 a href="mechanism.html" { "One run of each, over time" } ": who waits, and why."
             }
         }
-        @if !outcome.claims.is_empty() { (claims(&outcome.claims)) }
+        @for (title, head, lines) in tables(outcome) { (claims(title, head, &lines)) }
         @for board in &all_boards(outcome) {
             section { h2 { (board.title) } (listed(&board.table)) }
         }
@@ -262,32 +345,16 @@ pub fn html(outcome: &Outcome<'_>) -> String {
     report::framed(&written.title, "", &body)
 }
 
-/// How many of the claims hold, in a sentence.
-fn verdicts(claims: &[Checked]) -> String {
-    let [holds, fails, untold] = counts(claims.iter());
-    format!(
-        "Of {} claims hold: {holds}; do not: {fails}; cannot be told: {untold}.",
-        claims.len()
-    )
-}
-
-fn claims(claims: &[Checked]) -> Markup {
-    let head = ["claim", "published", "ours (95 %)", "verdict", "note"];
+fn claims(title: &str, head: [&str; 5], lines: &[Line]) -> Markup {
     html! {
         section {
-            h2 { "Claims" }
+            h2 { (title) }
             div class="wide" {
                 table class="claims" {
                     thead { tr { @for cell in head { th { (cell) } } } }
                     tbody {
-                        @for claim in claims {
-                            tr {
-                                th { (claim.statement) }
-                                td { (claim.published) }
-                                td { (ours(claim)) }
-                                td { (claim.verdict.name()) }
-                                td { (claim.note) }
-                            }
+                        @for Line { cells: [said, rest @ ..] } in lines {
+                            tr { th { (said) } @for cell in rest { td { (cell.replace("**", "")) } } }
                         }
                     }
                 }

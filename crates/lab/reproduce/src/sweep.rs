@@ -2,6 +2,7 @@
 //!
 //! It is an experiment without claims that is written on the command line instead of in a file.
 
+use crate::departures::Departures;
 use crate::experiment::{Axis, AxisValue, Experiment, Written};
 use crate::figure::{self, Form, Panel, Series, Shown};
 use crate::{Data, Outcome, Wanted};
@@ -266,6 +267,9 @@ impl Sweep {
         of(&Outcome {
             experiment: &experiment,
             runs: points.len() * self.each(),
+            seeds: experiment.written.seeds,
+            departures: Departures::default(),
+            version: String::new(),
             claims: Vec::new(),
             scores: Vec::new(),
             figures: vec![self.shown(points)],

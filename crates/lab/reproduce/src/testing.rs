@@ -1,5 +1,11 @@
 //! Shared parts of several tests.
 
+use crate::claim::{Checked, Place, judged};
+use crate::data::Data;
+use crate::departures::Departures;
+use crate::experiment::Experiment;
+use crate::facts::Facts;
+use crate::records::Records;
 use measure::{BuiltLink, Engine, EngineError, MeasuredValue, RunResult, Sink};
 use scenario::{Choice, Scenario};
 
@@ -39,4 +45,19 @@ pub(crate) fn run(case: &str, seed: u64, metric: &str, value: f64) -> RunResult 
         measured: [(metric.to_owned(), vec![value])].into(),
         ..RunResult::default()
     }
+}
+
+/// The first cell of the first claim of `experiment` against `runs`.
+pub(crate) fn first_cell(experiment: &Experiment, runs: &[RunResult]) -> Checked {
+    let data = Data::default();
+    let facts = Facts::new(&NoEngine, &data);
+    let records = Records::new(experiment.design(), false, &facts, runs);
+    let place = Place {
+        experiment: "test",
+        calls: None,
+        paper: "p",
+        departures: &Departures::default(),
+    };
+    let mut sentences = judged(&experiment.written.claim, place, &records);
+    sentences.remove(0).checks.remove(0).cells.remove(0)
 }

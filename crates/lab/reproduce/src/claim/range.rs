@@ -2,6 +2,7 @@
 
 use measure::estimate::Estimate;
 use serde::Deserialize;
+use std::fmt;
 use units::Refusal;
 
 /// A range of values.
@@ -14,6 +15,8 @@ pub struct Range {
     pub high: f64,
     /// Whether neither end belongs to it: a tie is not more, and not less.
     pub open: bool,
+    /// Whether it is written as a number with a tolerance.
+    pub around: bool,
 }
 
 impl TryFrom<String> for Range {
@@ -21,7 +24,7 @@ impl TryFrom<String> for Range {
     fn try_from(text: String) -> Result<Self, Refusal> {
         let refused = || {
             Refusal::new(format!("{text:?} is no range"))
-                .with_help("write \"at most 5\", \"less than 5\", \"at least 5\", \"more than 5\" or \"3 to 5\"")
+                .with_help("write \"at most 5\", \"less than 5\", \"at least 5\", \"more than 5\", \"3 to 5\" or \"4 ± 1\"")
         };
         let number = |text: &str| {
             let number: f64 = text.trim().parse().map_err(|_| refused())?;
@@ -30,6 +33,7 @@ impl TryFrom<String> for Range {
         let least = f64::NEG_INFINITY;
         let most = f64::INFINITY;
         let after = |words: &str| text.strip_prefix(words).map(number).transpose();
+        let around = text.contains(" ± ");
         let (low, high, open) = if let Some(end) = after("at most ")? {
             (least, end, false)
         } else if let Some(end) = after("less than ")? {
@@ -38,11 +42,48 @@ impl TryFrom<String> for Range {
             (end, most, false)
         } else if let Some(end) = after("more than ")? {
             (end, most, true)
+        } else if let Some((middle, off)) = text.split_once(" ± ") {
+            let (middle, off) = (number(middle)?, number(off)?);
+            (middle - off, middle + off, false)
         } else {
             let (low, high) = text.split_once(" to ").ok_or_else(refused)?;
             (number(low)?, number(high)?, false)
         };
-        Ok(Range { low, high, open })
+        Ok(Range {
+            low,
+            high,
+            open,
+            around,
+        })
+    }
+}
+
+/// As it may be written, without a unit.
+impl fmt::Display for Range {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Range {
+            low,
+            high,
+            open,
+            around,
+        } = *self;
+        let (at_least, at_most) = if open {
+            ("more than", "less than")
+        } else {
+            ("at least", "at most")
+        };
+        if around {
+            // Halves of decimals that were written.
+            let tidy = |value: f64| (value * 1e6).round() / 1e6;
+            let (middle, off) = (f64::midpoint(low, high), (high - low) / 2.0);
+            write!(f, "{} ± {}", tidy(middle), tidy(off))
+        } else if low == f64::NEG_INFINITY {
+            write!(f, "{at_most} {high}")
+        } else if high == f64::INFINITY {
+            write!(f, "{at_least} {low}")
+        } else {
+            write!(f, "{low} to {high}")
+        }
     }
 }
 
@@ -56,7 +97,7 @@ impl Range {
     }
 
     /// Whether the true value is in the range according to an estimate.
-    pub(super) fn judge(&self, estimate: &Estimate) -> Option<bool> {
+    pub(crate) fn judge(&self, estimate: &Estimate) -> Option<bool> {
         let (low, high) = estimate.ci95?;
         let outside = if self.open {
             high <= self.low || low >= self.high
@@ -107,6 +148,18 @@ mod tests {
         assert_eq!(judged("more than 0", (0.0, 2.0)), None);
         assert_eq!(judged("less than 0", (-1.0, 2.0)), None);
         assert_eq!(judged("more than 0", (-2.0, 0.0)), Some(false));
+    }
+
+    #[test]
+    fn a_range_around_a_number() {
+        let range: Range = "85 ± 10".to_owned().try_into().unwrap();
+        assert_eq!((range.low, range.high, range.open), (75.0, 95.0, false));
+        assert!(range.around);
+        let printed = ["at most -5", "more than 0", "3 to 5", "1.54 ± 0.15"];
+        for text in printed {
+            let range: Range = text.to_owned().try_into().unwrap();
+            assert_eq!(range.to_string(), text);
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::*;
 use crate::data::Data;
 use crate::experiment::Experiment;
-use crate::testing::{NoEngine, run};
+use crate::testing::{NoEngine, first_cell, run};
 use scenario::ScenarioError;
 
 fn experiment(claim: &str) -> Result<Experiment, Refusal> {
@@ -26,25 +26,14 @@ fn with_seeds(seeds: u64, claim: &str) -> Result<Experiment, ScenarioError> {
         values = ["12", "60"]
         [[claim]]
         id = "c"
-        statement = "s"
-        published = "p"
+        question = "q"
         {claim}"#
     );
     Experiment::parse("test", "test.toml", &text)
 }
 
 fn checked(claim: &str) -> Checked {
-    let experiment = experiment(claim).unwrap();
-    let data = Data::default();
-    let facts = Facts::new(&NoEngine, &data);
-    let records = Records::new(experiment.design(), false, &facts, &[]);
-    let claim = &experiment.written.claim[0];
-    let place = Place {
-        experiment: "test",
-        calls: None,
-        paper: "p",
-    };
-    claim.checked(place, &records).remove(0)
+    first_cell(&experiment(claim).unwrap(), &[])
 }
 
 #[test]
@@ -54,25 +43,19 @@ fn facts_are_compared() {
     let few = "to = \"theory cbq flows=12 of completion integral\"\n";
     let of = |rest: &str| checked(&format!("{many}{rest}"));
     let alone = of("expect = \"590 to 600\"");
-    assert_eq!((alone.verdict, alone.unit.as_str()), (Verdict::Holds, "ms"));
+    assert_eq!((alone.inside, alone.unit.as_str()), (Some(true), "ms"));
     let change = of(&format!("{few}expect = \"799 to 801\""));
-    assert_eq!(
-        (change.verdict, change.unit.as_str()),
-        (Verdict::Holds, "%")
-    );
+    assert_eq!((change.inside, change.unit.as_str()), (Some(true), "%"));
     let less = of(&format!(
         "{few}as = \"difference\"\nexpect = \"at most 527\""
     ));
-    assert_eq!((less.verdict, less.unit.as_str()), (Verdict::Fails, "ms"));
+    assert_eq!((less.inside, less.unit.as_str()), (Some(false), "ms"));
     // 528 of 594.
     let spread = of(&format!("{few}as = \"spread\"\nexpect = \"88.8 to 88.9\""));
-    assert_eq!(
-        (spread.verdict, spread.unit.as_str()),
-        (Verdict::Holds, "%")
-    );
+    assert_eq!((spread.inside, spread.unit.as_str()), (Some(true), "%"));
     let none =
         checked("fact = \"theory confucius weights of delay corrected\"\nexpect = \"at least 0\"");
-    assert_eq!(none.verdict, Verdict::Untold);
+    assert_eq!(none.inside, None);
     assert!(none.note.contains("there is no theory"), "{}", none.note);
 }
 
@@ -138,8 +121,7 @@ fn pooled_cases_have_each_combination_as_a_unit() {
             values = ["1", "2", "3", "4", "5"]
             [[claim]]
             id = "c"
-            statement = "s"
-            published = "p"
+            question = "q"
             metric = "credited"
             of = ["pfifo", "fq"]
             pooled = true
@@ -160,18 +142,8 @@ fn pooled_cases_have_each_combination_as_a_unit() {
         [(flows, "pfifo", value - 1.0), (flows, "fq", value + 1.0)]
     };
     let runs: Vec<_> = (1..=5).flat_map(of).map(run).collect();
-    let data = Data::default();
-    let facts = Facts::new(&NoEngine, &data);
-    let records = Records::new(experiment.design(), false, &facts, &runs);
-    let place = Place {
-        experiment: "test",
-        calls: None,
-        paper: "p",
-    };
-    let checked = experiment.written.claim[0]
-        .checked(place, &records)
-        .remove(0);
+    let checked = first_cell(&experiment, &runs);
     assert_eq!(checked.ours, Some(30.0));
     let (low, high) = checked.ci95.unwrap();
-    assert!(low < 22.0 && 38.0 < high && checked.verdict == Verdict::Holds);
+    assert!(low < 22.0 && 38.0 < high && checked.inside == Some(true));
 }

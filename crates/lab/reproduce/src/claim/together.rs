@@ -1,23 +1,26 @@
-//! Verdicts of an experiment, judged together.
+//! Cells of an experiment, judged together.
 
-use super::{Checked, Verdict};
+use super::Judged;
 use crate::discovery::limit;
 
-/// Withdraws verdicts that would not be given if all claims of an experiment were judged together,
-/// so that of its verdicts at most one in twenty is wrong.
-pub(crate) fn judged_together(claims: &mut [Checked]) {
-    let all = || claims.iter().filter_map(|claim| claim.p);
-    let (limit, count) = (limit(all()), all().count());
-    let late = |claim: &&mut Checked| {
-        claim.verdict != Verdict::Untold && claim.p.is_some_and(|p| p > limit)
-    };
-    for claim in claims.iter_mut().filter(late) {
-        claim.verdict = Verdict::Untold;
-        claim.note = format!(
-            "Alone it would be told; among {count} claims it may be chance. {}",
-            claim.note
-        )
-        .trim()
-        .to_owned();
+/// Opens again what would not be decided if all cells of an experiment were judged together, so that of
+/// those that are decided at most one in twenty is wrong.
+pub(crate) fn judged_together(sentences: &mut [Judged]) {
+    let checks = sentences.iter().flat_map(|sentence| &sentence.checks);
+    let p: Vec<f64> = (checks.flat_map(|check| &check.cells))
+        .filter_map(|cell| cell.p)
+        .collect();
+    let (limit, count) = (limit(p.iter().copied()), p.len());
+    let checks = sentences
+        .iter_mut()
+        .flat_map(|sentence| &mut sentence.checks);
+    for cell in checks.flat_map(|check| &mut check.cells) {
+        if cell.inside.is_none() || cell.p.is_none_or(|p| p <= limit) {
+            continue;
+        }
+        cell.inside = None;
+        let note = &cell.note;
+        cell.note = format!("Alone it would be told; among {count} it may be chance. {note}");
+        cell.note.truncate(cell.note.trim_end().len());
     }
 }

@@ -21,7 +21,7 @@ impl Claim {
     pub(super) fn check_test(&self) -> Result<(), Refusal> {
         let two = self.of.0.len() == 1 && self.to.0.len() == 1 && self.how != How::Spread;
         match self.test {
-            Some(Test::Welch) if !two || self.metric.is_none() => Err(Refusal::new(
+            Some(Test::Welch) if !two || self.metrics.0.is_empty() => Err(Refusal::new(
                 "a test compares a metric of one case with that of another",
             )),
             _ => Ok(()),
@@ -31,7 +31,7 @@ impl Claim {
     /// The outcome of the test in words, if one is asked for.
     pub(super) fn tested(&self, records: &Records<'_>, place: &Settings) -> Option<String> {
         let Test::Welch = self.test?;
-        let metric = self.metric.as_deref()?;
+        let metric = self.metrics.0.first()?;
         let metric = records.design().metrics.select(metric).ok()?;
         let values = |side: &Names| Some(records.values(&metric, side.0.first()?, place).concat());
         Some(match welch(&values(&self.of)?, &values(&self.to)?) {
@@ -56,11 +56,8 @@ fn in_words(found: &Welch) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::claim::{Place, Verdict};
-    use crate::data::Data;
     use crate::experiment::Experiment;
-    use crate::facts::Facts;
-    use crate::testing::{NoEngine, run};
+    use crate::testing::{first_cell, run};
 
     fn experiment(claim: &str) -> Result<Experiment, String> {
         let text = format!(
@@ -74,8 +71,7 @@ mod tests {
             name = "s"
             [[claim]]
             id = "c"
-            statement = "s"
-            published = "p"
+            question = "q"
             test = "welch"
             expect = "at most 0"
             {claim}"#
@@ -84,7 +80,7 @@ mod tests {
     }
 
     /// The note of a claim about four runs of each case.
-    fn note(ours: [f64; 4], theirs: [f64; 4]) -> (Verdict, String) {
+    fn note(ours: [f64; 4], theirs: [f64; 4]) -> (Option<bool>, String) {
         let experiment =
             experiment("metric = \"credited\"\nof = \"fq\"\nto = \"pfifo\"\nas = \"difference\"");
         let experiment = experiment.unwrap();
@@ -93,16 +89,8 @@ mod tests {
             let seeds = (1..).zip(values);
             seeds.map(move |(seed, value)| run(case, seed, "credited", value))
         });
-        let (data, runs) = (Data::default(), runs.collect::<Vec<_>>());
-        let facts = Facts::new(&NoEngine, &data);
-        let records = Records::new(experiment.design(), false, &facts, &runs);
-        let place = Place {
-            experiment: "test",
-            calls: None,
-            paper: "p",
-        };
-        let checked = experiment.written.claim[0].checked(place, &records);
-        (checked[0].verdict.clone(), checked[0].note.clone())
+        let checked = first_cell(&experiment, &runs.collect::<Vec<_>>());
+        (checked.inside, checked.note)
     }
 
     /// The runs of each seed differ by about one, the seeds by twenty: pairs decide what unpaired runs
@@ -110,8 +98,8 @@ mod tests {
     #[test]
     fn what_it_says_stands_beside_the_verdict() {
         let theirs = [10.0, 30.0, 50.0, 70.0];
-        let (verdict, note) = note([8.9, 29.1, 48.9, 69.1], theirs);
-        assert_eq!(verdict, Verdict::Holds);
+        let (inside, note) = note([8.9, 29.1, 48.9, 69.1], theirs);
+        assert_eq!(inside, Some(true));
         // By hand: -1 / sqrt(2 · 668.2 / 4).
         assert!(
             note.contains("t = -0.05, 6.00 degrees of freedom, p = 0.958"),

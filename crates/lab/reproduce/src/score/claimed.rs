@@ -1,21 +1,30 @@
 //! The claim that a case is worse than each rival in few cells only.
 
 use super::{Duel, Scored, Standing};
-use crate::claim::{Checked, Place, Verdict};
+use crate::claim::{Check, Checked, Judged, Kind, Place};
 use std::collections::BTreeSet;
 
 impl Scored {
-    /// The claim and its verdict, if there is one. It is about the cells in which the case is told to
-    /// be worse: it can be told from any runs that have intervals. It is
-    /// `invalid` if one of those is.
-    pub(crate) fn claimed(&self, of: Place<'_>, invalid: bool) -> Option<Checked> {
+    /// The claim, a question of our own, if there is one. It is about the cells in which the case is told
+    /// to be worse: it can be told from any runs that have intervals. It is `invalid` if one of those is.
+    pub(crate) fn claimed(&self, of: Place<'_>, invalid: bool) -> Option<Judged> {
         let most = self.worse_in_at_most?;
         let worse = self.most_lost();
-        Some(Checked {
-            id: format!("{}/{}", of.experiment, self.title),
+        let id = format!("{}/{}", of.experiment, self.title);
+        let cell = Checked {
+            ours: Some(worse as f64),
+            unit: "combinations".to_owned(),
+            inside: self.inside(worse, most),
+            invalid,
+            note: self.by_rival(),
+            ..Checked::default()
+        };
+        Some(Judged {
+            id: id.clone(),
             calls: of.calls.map(str::to_owned),
-            paper: of.paper.to_owned(),
-            statement: format!(
+            kind: Kind::Own,
+            place: of.paper.to_owned(),
+            sentence: format!(
                 "{}: {} is worse by more than {} than any one of {} in at most {most} of {} combinations",
                 self.title,
                 self.of,
@@ -23,27 +32,25 @@ impl Scored {
                 self.rivals().join(", "),
                 self.cells().len()
             ),
-            published: "not evaluated".to_owned(),
-            ours: Some(worse as f64),
-            ci95: None,
-            p: None,
-            needed: None,
-            unit: "combinations".to_owned(),
-            verdict: self.verdict(worse, most),
-            invalid,
-            note: self.by_rival(),
+            verdict: None,
+            limits: of.departures.shortened.iter().cloned().collect(),
+            checks: vec![Check::of_one(
+                id,
+                format!("at most {most} combinations"),
+                cell,
+            )],
         })
     }
 
-    fn verdict(&self, worse: usize, most: usize) -> Verdict {
+    fn inside(&self, worse: usize, most: usize) -> Option<bool> {
         let without_interval =
             |duel: &&Duel| duel.standing == Standing::Untold && duel.worse_by.ci95.is_none();
         let open = self.duels.iter().filter(without_interval).count();
         match worse {
-            _ if self.duels.is_empty() => Verdict::Untold,
-            worse if worse > most => Verdict::Fails,
-            worse if worse + open > most => Verdict::Untold,
-            _ => Verdict::Holds,
+            _ if self.duels.is_empty() => None,
+            worse if worse > most => Some(false),
+            worse if worse + open > most => None,
+            _ => Some(true),
         }
     }
 

@@ -1,8 +1,9 @@
 //! Runs that were made up, whose verdicts are known.
 
 use super::*;
-use crate::claim::Verdict;
+use crate::claim::Judged;
 use crate::data::Data;
+use crate::departures::Departures;
 use crate::experiment::Experiment;
 use crate::facts::Facts;
 use crate::testing::NoEngine;
@@ -122,25 +123,27 @@ fn it_is_claimed_in_how_many_cells_it_is_worse() {
             experiment: "matrix/test",
             calls: None,
             paper: "p",
+            departures: &Departures::default(),
         };
         scored(text).unwrap().claimed(place, false)
     };
     assert!(claimed(LOADS).is_none());
     let at_most = |most: u32| {
         let claim = claimed(&format!("{LOADS}worse_in_at_most = {most}")).unwrap();
-        assert_eq!(claim.ours, Some(1.0));
+        assert_eq!(claim.checks[0].cells[0].ours, Some(1.0));
         claim
     };
-    assert_eq!(at_most(0).verdict, Verdict::Fails);
+    let inside = |claim: &Judged| claim.checks[0].cells[0].inside;
+    assert_eq!(inside(&at_most(0)), Some(false));
     let holds = at_most(1);
-    assert_eq!(holds.verdict, Verdict::Holds);
+    assert_eq!(inside(&holds), Some(true));
     assert_eq!(
-        holds.statement,
+        holds.sentence,
         "loads: mencius is worse by more than 5 ms than any one of fq_codel, cake in at most 1 of 2 \
          combinations"
     );
     assert_eq!(
-        holds.note,
+        holds.checks[0].cells[0].note,
         "Worse than fq_codel 0 (0 cannot be told), cake 1 (0 cannot be told); \
          than at least one of them in 1"
     );

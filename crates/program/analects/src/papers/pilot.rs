@@ -89,7 +89,9 @@ fn of(
         needs: outcome
             .claims
             .iter()
-            .filter_map(|claim| claim.needed)
+            .flat_map(|claim| &claim.checks)
+            .flat_map(|check| &check.cells)
+            .filter_map(|cell| cell.needed)
             .collect(),
     })
 }

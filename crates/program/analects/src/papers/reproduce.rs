@@ -12,6 +12,7 @@ use command::Refused;
 use command::files::unwritable;
 use command::print;
 use reproduce::budget::Runs;
+use reproduce::claim::Verdict;
 use reproduce::experiment::Wants;
 use reproduce::page::{self, Document};
 use reproduce::{Data, Experiment, Outcome, Wanted, outcome};
@@ -207,21 +208,24 @@ fn table(outcome: &Outcome<'_>) -> String {
     if let Some(sentence) = outcome.experiment.said() {
         _ = writeln!(text, "{sentence}");
     }
+    for told in outcome.departures.told() {
+        _ = writeln!(text, "{told}.");
+    }
     text += &outcome.invalid;
-    let claims = outcome.claims.iter().map(|claim| {
-        let mut statement = claim.statement.clone();
-        if !claim.note.is_empty() {
-            _ = write!(statement, "\n  {}", claim.note);
-        }
-        vec![
-            claim.verdict.name().to_owned(),
-            statement,
-            claim.published.clone(),
-            page::ours(claim),
-        ]
+    let lines = outcome
+        .claims
+        .iter()
+        .flat_map(|of| page::lines(of, outcome));
+    let rows = lines.map(|line| {
+        let [said, check, ours, verdict, note] = line.cells;
+        let rest = [check, note].into_iter().filter(|part| !part.is_empty());
+        let rest: Vec<String> = rest.map(|part| format!("  {part}")).collect();
+        let said = Some(said).filter(|said| !said.is_empty());
+        let said: Vec<String> = said.into_iter().chain(rest).collect();
+        vec![verdict.replace("**", ""), said.join("\n"), ours]
     });
-    let head = ["verdict", "claim", "published", "ours (95 %)"].map(str::to_owned);
-    _ = writeln!(text, "\n{}", plain(&head, claims.collect()));
+    let head = ["verdict", "sentence and check", "ours (95 %)"].map(str::to_owned);
+    _ = writeln!(text, "\n{}", plain(&head, rows.collect()));
     for board in page::all_boards(outcome) {
         let (head, rows) = board.table;
         _ = writeln!(text, "\n{}\n{}", board.title, plain(&head, rows));
@@ -240,19 +244,17 @@ fn table(outcome: &Outcome<'_>) -> String {
 }
 
 fn totals(outcomes: &[Outcome<'_>]) -> String {
-    let claims = outcomes.iter().flat_map(|outcome| &outcome.claims);
-    let [holds, fails, untold] = page::counts(claims);
-    let share = 100.0 * untold as f64 / (holds + fails + untold).max(1) as f64;
-    format!("{holds} claims hold, {fails} do not, {untold} cannot be told ({share:.0} % of all)\n")
+    page::told(outcomes.iter().flat_map(|outcome| &outcome.claims)) + "\n"
 }
 
 /// The commands that decide what these runs could not; empty if there is nothing. A pilot does not cover
 /// experiments that need Linux.
 fn what_decides(args: &ReproduceArgs, outcomes: &[Outcome<'_>]) -> String {
     let open = |outcome: &&Outcome<'_>| {
-        let [_, _, untold] = page::counts(outcome.claims.iter());
+        let mut claims = outcome.claims.iter();
+        let untold = claims.any(|claim| claim.verdict == Some(Verdict::Untold));
         let experiment = outcome.experiment;
-        untold > 0 && experiment.has_runs() && experiment.written.engine == Wants::Sim
+        untold && experiment.has_runs() && experiment.written.engine == Wants::Sim
     };
     let open = outcomes.iter().filter(open);
     let mut names: Vec<&str> = open.map(|of| of.experiment.id.as_str()).collect();
@@ -280,10 +282,11 @@ fn what_decides(args: &ReproduceArgs, outcomes: &[Outcome<'_>]) -> String {
 }
 
 /// How a verdict is come by.
-const VERDICTS: &str = "A claim holds if the 95 % interval of our value lies in the range that the claim \
-    gives, does not hold if it lies outside, and cannot be told if it reaches over the range's end, if \
-    there are too few runs for an interval, or if among all claims of the experiment it may be chance \
-    ([decision 0041](../decisions/0041-claims-and-intervals.md)).";
+const VERDICTS: &str = "A sentence holds if the 95 % intervals of our values lie where its check has them, in each cell \
+    or, for \"up to\", in one; it does not hold if they lie outside, and the set-up was the paper's. It is not tested \
+    if the set-up was another one (or if it would not hold, and the paper does not state all of its set-up), and cannot \
+    be told if an interval reaches over an end, if there are too few runs for one, or if among all cells of the \
+    experiment it may be chance ([decision 0041](../decisions/0041-claims-and-intervals.md)).";
 
 fn markdown(args: &ReproduceArgs, data: &Data, outcomes: &[Outcome<'_>]) -> String {
     let mut command = format!("analects reproduce {}", args.experiments.join(" "));

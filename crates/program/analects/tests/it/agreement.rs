@@ -186,7 +186,7 @@ fn runs_that_are_not_to_be_believed_are_marked() {
 
     let claim = |case: &str, to: &str| {
         format!(
-            "[[claim]]\nid = \"{case}{}\"\nstatement = \"fast\"\npublished = \"-\"\nmetric = \"flow_rate\"\n\
+            "[[claim]]\nid = \"{case}{}\"\nquestion = \"fast?\"\nmetric = \"flow_rate\"\n\
              of = \"{case}\"\n{to}expect = \"at least 0\"\n",
             to.len()
         )
@@ -218,10 +218,11 @@ fn runs_that_are_not_to_be_believed_are_marked() {
     )
     .unwrap();
     assert_eq!(found.invalid, told.clone() + "\n");
-    let marked: Vec<bool> = found.claims.iter().map(|claim| claim.invalid).collect();
+    let cells = || found.claims.iter().map(|claim| &claim.checks[0].cells[0]);
+    let marked: Vec<bool> = cells().map(|cell| cell.invalid).collect();
     assert_eq!(marked, [true, false, true]);
-    let ours: Vec<bool> = (found.claims.iter())
-        .map(|claim| page::ours(claim).ends_with(" (!)"))
+    let ours: Vec<bool> = cells()
+        .map(|cell| page::ours(cell).ends_with(" (!)"))
         .collect();
     assert_eq!(ours, marked);
     assert!(page::html(&found).contains(&told));

@@ -133,33 +133,6 @@ fn long_commands_print_what_the_pages_say() {
     }
 }
 
-/// A page of results names the text of the experiment that they are of: twelve digits of its hash. Pages
-/// that were made before they did are named here too.
-#[test]
-#[ignore = "fails until a page is made again, which can take hours: `make test OF=docs`"]
-fn long_pages_are_of_the_experiments_as_they_are() {
-    let mut older = Vec::new();
-    for (path, page) in pages(&["docs/reproduction"]) {
-        let made = page
-            .lines()
-            .filter_map(|line| line.strip_prefix("`analects reproduce "));
-        for line in made {
-            let (id, rest) = line.split_once(['`', ' ']).unwrap();
-            let text = std::fs::read(root().join(format!("experiments/{id}.toml"))).unwrap();
-            let now = blake3::hash(&text).to_hex();
-            let then = rest
-                .split_once(", experiment ")
-                .map(|(_, hash)| &hash[..12]);
-            match then {
-                Some(then) if then == &now[..12] => {}
-                Some(_) => older.push(format!("{}: {id} has changed since", path.display())),
-                None => println!("{}: {id} does not say of which text", path.display()),
-            }
-        }
-    }
-    assert!(older.is_empty(), "{}", older.join("\n"));
-}
-
 /// The page, with the present output of its commands in each block that begins with `fence`.
 fn printed(path: &Path, page: &str, fence: &str) -> String {
     let name = path.strip_prefix(root()).unwrap().to_string_lossy();

@@ -16,6 +16,8 @@ mod diverted;
 mod docs;
 mod evidence;
 mod fingerprint;
+#[cfg(unix)]
+mod fresh;
 mod house;
 mod import;
 mod import_flent;

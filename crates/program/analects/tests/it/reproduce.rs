@@ -40,8 +40,8 @@ seeds = 2
 
 [[claim]]
 id = "rate"
-statement = "one flow takes the link"
-published = "10 Mbit/s"
+quote = "one flow takes the link"
+paper = "section 1"
 metric = "flow_rate"
 of = "pfifo"
 where = { flows = "1" }
@@ -49,8 +49,7 @@ expect = "9 to 10"
 
 [[claim]]
 id = "half"
-statement = "half the link carries half"
-published = "-50 %"
+quote = "half the link carries half"
 metric = "flow_rate"
 of = "half"
 to = "pfifo"
@@ -59,8 +58,7 @@ expect = "-55 to -45"
 
 [[claim]]
 id = "wrong"
-statement = "half the link carries more"
-published = "more"
+quote = "half the link carries more"
 metric = "flow_rate"
 of = "half"
 to = "pfifo"
@@ -69,8 +67,7 @@ expect = "at least 0"
 
 [[claim]]
 id = "nothing"
-statement = "calls do not stall"
-published = "0"
+question = "Do calls not stall?"
 metric = "stall"
 of = "pfifo"
 expect = "at most 0"
@@ -120,32 +117,38 @@ fn claims_have_verdicts() {
         .collect();
     let expected = [
         ("own/e/rate", "holds"),
-        ("own/e/half/1", "holds"),
-        ("own/e/half/2", "holds"),
+        ("own/e/half", "holds"),
         ("own/e/wrong", "does not hold"),
         ("own/e/nothing", "cannot be told"),
     ];
     assert_eq!(verdicts, expected);
-    let half = &claims[1];
-    assert!(half["statement"].as_str().unwrap().ends_with("(flows 1)"));
-    assert_eq!(half["unit"], "%");
+    let check = &claims[1]["checks"][0];
+    let said = "flow_rate of half, relative to pfifo: -55 to -45 %, for each flows";
+    assert_eq!(
+        (&check["check"], &check["inside"]),
+        (&said.into(), &true.into())
+    );
+    let half = &check["cells"][0];
+    assert_eq!(
+        (&half["cell"], &half["unit"]),
+        (&"flows 1".into(), &"%".into())
+    );
     let [low, high] = [0, 1].map(|end| half["ci95"][end].as_f64().unwrap());
     let ours = half["ours"].as_f64().unwrap();
     assert!(low <= ours && ours <= high, "{low} {ours} {high}");
-    assert!(claims[4]["ours"].is_null() && claims[4]["ci95"].is_null());
-    assert!(
-        claims[4]["note"]
-            .as_str()
-            .unwrap()
-            .contains("no value of stall")
-    );
+    let nothing = &claims[3]["checks"][0]["cells"][0];
+    assert!(nothing["ours"].is_null() && nothing["ci95"].is_null());
+    let note = nothing["note"].as_str().unwrap();
+    assert!(note.contains("no value of stall"), "{note}");
     let report = read(&folder, "reproduction/own/e/report.html");
     let place = |what: &str| {
         report
             .find(what)
             .unwrap_or_else(|| panic!("no {what}: {report}"))
     };
-    let verdict = place("Of 5 claims hold: 3; do not: 1; cannot be told: 1.");
+    let verdict =
+        place("Of 3 sentences of the paper 2 hold, 1 do not, 0 not tested, 0 cannot be told.");
+    place("Of 1 questions of our own 0 hold, 0 do not, 0 not tested, 1 cannot be told.");
     // What one sees comes before the table.
     assert!(verdict < place("<svg") && place("<svg") < place("half the link carries half"));
 }
@@ -154,7 +157,12 @@ fn claims_have_verdicts() {
 fn what_would_decide_is_said() {
     let folder = folder("decides");
     let (said, _) = reproduce(&folder, &["--quick"]);
-    assert!(said.contains(" cannot be told (100 % of all)\nMore runs may decide the last:\n  analects reproduce e.toml\n"), "{said}");
+    // One value of the axis is no test of what is said of both.
+    assert!(
+        said.contains("A quick run is shortened (flows 1)."),
+        "{said}"
+    );
+    assert!(said.contains("0 hold, 0 do not, 3 not tested"), "{said}");
     let (said, _) = reproduce(&folder, &[]);
     assert!(
         said.contains("\n  analects pilot e.toml --hours 12 > runs.toml\n"),
@@ -197,12 +205,28 @@ fn what_a_case_or_an_axis_is_called_makes_no_difference() {
 fn a_page_has_every_claim() {
     let folder = folder("page");
     let (page, _) = reproduce(&folder, &["--format", "markdown"]);
-    assert!(page.contains("| own/e: Rates | 3 | 1 | 1 |"), "{page}");
     assert!(
-        page.contains("| half the link carries more | more |"),
+        page.contains("| own/e: Rates | 2 | 1 | 0 | 0 | 0 | 0 | 0 | 1 |"),
         "{page}"
     );
+    let said = "| “half the link carries more” (this test) | flow_rate of half, relative to pfifo: at least 0 %, \
+        at flows 1 |";
+    assert!(page.contains(said), "{page}");
     assert!(page.contains("**does not hold**"), "{page}");
+    assert!(
+        page.contains("Questions of our own:\n\n| question |"),
+        "{page}"
+    );
+    let made = page
+        .lines()
+        .find(|line| line.starts_with("`analects reproduce own/e`"))
+        .unwrap();
+    let experiment = &blake3::hash(EXPERIMENT.as_bytes()).to_hex()[..12];
+    let statistics = reproduce::statistics();
+    let by = format!(
+        ": 48 runs, seeds 1 to 8, experiment {experiment}, statistics {statistics}, analects 0."
+    );
+    assert!(made.contains(&by), "{made}");
     // Kept results serve the case that overrides an axis at each of its values, as at first.
     let (again, _) = reproduce(&folder, &["--format", "markdown"]);
     assert_eq!(again, page);
@@ -224,7 +248,7 @@ fn the_text_that_a_sample_is_drawn_by_is_on_the_page() {
     let hash = &blake3::hash(drawn.as_bytes()).to_hex()[..12];
     assert!(
         other.contains(&format!(
-            "own/e --draw 2ce8cb7`: 24 runs, experiment {hash}."
+            "own/e --draw 2ce8cb7`: 24 runs, seeds 1 to 8, experiment {hash}, "
         )),
         "{other}"
     );
@@ -368,8 +392,7 @@ preset = "unlimited"
 
 [[claim]]
 id = "rate"
-statement = "the call takes more than 4 Mbit/s"
-published = "more"
+quote = "the call takes more than 4 Mbit/s"
 metric = "call_rate"
 of = "pfifo"
 expect = "at least 4.5"
@@ -386,17 +409,18 @@ fn calls_of_several_presets_stand_side_by_side() {
     let line = |start: &str| page.lines().find(|line| line.starts_with(start)).unwrap();
     assert!(line("Made by").contains("--calls unlimited,webrtc --runs runs.toml"));
     assert_eq!(
-        line("| claim"),
-        "| claim | published | unlimited | verdict | webrtc | verdict |"
+        line("| sentence"),
+        "| sentence | check | unlimited | verdict | webrtc | verdict | note |"
     );
-    let cells: Vec<&str> = line("| the call takes").split(" | ").collect();
+    let cells: Vec<&str> = line("| “the call takes").split(" | ").collect();
+    // A call of another kind is not the paper's.
     assert_eq!(
         (cells[3], cells[5]),
-        ("holds", "**does not hold** |"),
+        ("holds", "not tested (outside)"),
         "{page}"
     );
     assert!(
-        line("Runs:").contains("12 with calls webrtc (12 seeds)"),
+        line("`analects reproduce own/e --calls webrtc`").contains("12 runs, seeds 1 to 12"),
         "{page}"
     );
     // Results are kept apart: the runs of one are not taken for the other's.
@@ -443,7 +467,7 @@ fn a_pilot_says_how_often_to_run() {
     folder.write("runs.toml", text(&output.stdout));
     let both = ["--calls", "unlimited,webrtc", "--runs", "runs.toml"];
     let (page, _) = reproduce(&folder, &[&both[..], &["--format", "markdown"]].concat());
-    assert!(page.contains("**does not hold**"), "{page}");
+    assert!(page.contains("not tested (outside)"), "{page}");
     let output = pilot("0");
     assert_eq!(output.status.code(), Some(2));
     assert!(
