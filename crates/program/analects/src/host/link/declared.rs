@@ -22,8 +22,6 @@ pub const CHOICES: &str = "`analects list disciplines` lists the disciplines";
 const DEFAULT: &str = "pfifo";
 /// Two directions without a limit, if nothing says more.
 const UNLIMITED: &str = "link = { rate = \"1000gbit\", up = { rate = \"1000gbit\" } }";
-/// A direction without a queue.
-const UNLIMITED_RATE: Rate = Rate::from_bits(1_000_000_000_000);
 
 /// A link for real packets.
 pub struct Declared {
@@ -192,7 +190,7 @@ fn delayed(registry: &Registry<Frame>, delay: Duration) -> Result<Link<Frame>> {
     let queue = queue.map_err(|refusal| Refused::because(refusal, CHOICES))?;
     let line = Line {
         delay,
-        ..Line::new(Capacity::Constant(UNLIMITED_RATE))
+        ..Line::new(Capacity::Constant(scenario::UNLIMITED))
     };
     Ok(Link::new(queue, line))
 }
