@@ -30,6 +30,7 @@ mod nfqueue;
 mod prompt;
 mod run;
 mod signals;
+mod spare;
 mod taken;
 mod tap;
 mod user;

@@ -1,15 +1,13 @@
 //! One direction of a link: a queue, a wire, and the packets on it.
 
 use crate::frame::{Frame, Header};
+use crate::spare::Spare;
 use crate::tap::{Direction, Fate, Gone, SharedTap, State};
 use crate::wire::{self, Wire};
 use link::Link;
 use qdisc::{Class, DropReason, Observer, Packet};
 use serde::Serialize;
 use units::{Duration, Ecn, FlowId, Instant};
-
-/// Buffers that wait for packets.
-const SPARE: usize = 1024;
 
 /// Counters of a direction.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
@@ -47,7 +45,7 @@ pub struct Way {
 #[derive(Default)]
 struct Watch {
     counts: Counts,
-    spare: Vec<Vec<u8>>,
+    spare: Spare,
     tap: Option<(Direction, SharedTap)>,
 }
 
@@ -66,19 +64,13 @@ impl Watch {
             });
         }
     }
-
-    fn free(&mut self, frame: Frame) {
-        if self.spare.len() < SPARE {
-            self.spare.push(frame.into_buffer());
-        }
-    }
 }
 
 impl Observer<Frame> for Watch {
     fn dropped(&mut self, now: Instant, packet: Packet<Frame>, reason: DropReason) {
         self.counts.drops += 1;
         self.tell(now, &packet, Fate::Dropped(reason));
-        self.free(packet.payload);
+        self.spare.put(packet.payload);
     }
 
     fn marked(&mut self, _now: Instant, _packet: &Packet<Frame>) {
@@ -116,7 +108,7 @@ impl wire::Watch<Frame> for Watch {
             return Some(packet.payload);
         }
         self.counts.lost += 1;
-        self.free(packet.payload);
+        self.spare.put(packet.payload);
         None
     }
 }
@@ -139,14 +131,14 @@ impl Way {
 
     /// A buffer to read into.
     pub fn buffer(&mut self) -> Vec<u8> {
-        self.watch.spare.pop().unwrap_or_default()
+        self.watch.spare.take()
     }
 
     /// A packet arrives, `now`, no earlier than the former events.
     pub fn take(&mut self, now: Instant, frame: Frame, header: Option<Header>) {
         let Some(header) = header else {
             self.watch.counts.refused += 1;
-            self.watch.free(frame);
+            self.watch.spare.put(frame);
             return;
         };
         self.watch.counts.packets += 1;
@@ -166,7 +158,7 @@ impl Way {
 
     /// A packet has been handed on: its buffer is free.
     pub fn done(&mut self, frame: Frame) {
-        self.watch.free(frame);
+        self.watch.spare.put(frame);
     }
 
     /// The state of the queue.

@@ -9,8 +9,8 @@ use units::{Instant, Rate, Refusal};
 
 /// Is told of the packets.
 pub(crate) trait Watch<P>: Observer<P> {
-    /// A packet leaves the queue `now`, and is at the other end later, unless the wire loses it; returns
-    /// what the wire carries.
+    /// A packet leaves the queue `now`, and is at the other end later, unless the wire loses it; returns what is
+    /// to be [`Wire::arrived`] then: nothing if this carries it itself.
     fn left(&mut self, now: Instant, packet: Packet<P>, arrives: Option<Instant>) -> Option<P>;
 }
 
@@ -72,6 +72,11 @@ impl<P> Wire<P> {
         self.link.queue()
     }
 
+    /// The queue and the wire, at the end.
+    pub(crate) fn into_link(self) -> Link<P> {
+        self.link
+    }
+
     /// Changes the discipline's parameters `now`; packets that wait keep their places.
     ///
     /// # Errors
@@ -101,7 +106,8 @@ impl<P> Wire<P> {
         sent.min(self.wake)
     }
 
-    fn catch_up(&mut self, now: Instant, watch: &mut impl Watch<P>) {
+    /// Processes the time until `now`.
+    pub(crate) fn catch_up(&mut self, now: Instant, watch: &mut impl Watch<P>) {
         loop {
             let at = self.next_step();
             if at > now {
