@@ -31,7 +31,7 @@ fi
 analects=$2
 PATH=$PATH:/usr/sbin:/sbin
 work=$(mktemp -d "${TMPDIR:-/tmp}/analects-link.XXXXXX")
-tests=0
+. scripts/assertions.sh
 near=100.64.0.1
 servers=
 
@@ -45,18 +45,9 @@ fail() {
     for file in out err; do sed "s/^/    $file: /" "$work/$file" >&2 2>/dev/null || true; done
     exit 1
 }
-passed() {
-    tests=$((tests + 1))
-    echo "ok $tests - $1"
-}
 # link ARGUMENTS...: standard output and error are kept.
 link() {
     "$analects" link "$@" >"$work/out" 2>"$work/err"
-}
-# between NAME VALUE LEAST MOST, not only whole numbers
-between() {
-    awk -v x="$2" -v a="$3" -v b="$4" 'BEGIN { exit !(x != "" && x + 0 >= a && x + 0 <= b) }' ||
-        fail "$1: $2 is not in $3 to $4"
 }
 host() {
     ip -o link | sed 's/ *\\.*//'
