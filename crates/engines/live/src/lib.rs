@@ -29,6 +29,7 @@ mod names;
 mod nfqueue;
 mod prompt;
 mod run;
+mod segments;
 mod signals;
 mod spare;
 mod taken;

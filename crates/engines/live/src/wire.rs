@@ -5,7 +5,10 @@ use link::{Capacity, Link};
 use qdisc::{Observer, Packet, Qdisc};
 use std::collections::VecDeque;
 use units::param::Settings;
-use units::{Instant, Rate, Refusal};
+use units::{Duration, Instant, Rate, Refusal};
+
+/// Bytes of a full packet.
+const FULL: u64 = 1500;
 
 /// Is told of the packets.
 pub(crate) trait Watch<P>: Observer<P> {
@@ -51,6 +54,28 @@ impl<P> Wire<P> {
     pub(crate) fn due(&self) -> Instant {
         let arrives = self.flying.front().map_or(Instant::NEVER, |(at, _)| *at);
         self.next_step().min(arrives)
+    }
+
+    /// When the first packet arrives, or, if others follow closely, the last of those that do so within `most`.
+    pub(crate) fn due_within(&self, most: Duration) -> Instant {
+        let Some(((first, _), (last, _))) = self.flying.front().zip(self.flying.back()) else {
+            return self.due();
+        };
+        let until = *first + most;
+        if *last > until {
+            let there = self.flying.partition_point(|(at, _)| *at <= until);
+            return self.flying[there - 1].0;
+        }
+        // What still waits may be under way by then, if the wire is fast enough.
+        let follows = self.sending.back().is_some_and(|sent| {
+            let next = self.link.capacity().finish(*sent, FULL);
+            next + last.since(*sent) <= until
+        });
+        if follows && !self.link.queue().backlog().is_empty() {
+            until
+        } else {
+            *last
+        }
     }
 
     /// A packet that has arrived by `now`, and when.
@@ -143,7 +168,6 @@ mod tests {
     use link::Line;
     use proptest::prelude::*;
     use qdisc::{DropReason, Env, Registry};
-    use units::Duration;
 
     /// The numbers of packets that were dropped.
     #[derive(Default)]
