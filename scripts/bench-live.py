@@ -3,8 +3,9 @@
 
 Beside mahimahi's mm-link and rattan, in the same run: where the environment's MAHIMAHI names the folder of a
 build, in which mm-link is setuid root, and where its RATTAN names the program. Each discipline at 1 Gbit/s on one
-processor. Beside `analects gateway`, as much as goes and at rates. Writes target/bench-live.json: rates in Gbit/s,
-and the processor's time per byte of the whole process that carries them. Some ten minutes, as root.
+processor. Traces in Mahimahi's form beside the same rates. Beside `analects gateway`, as much as goes and at rates.
+Writes target/bench-live.json: rates in Gbit/s, and the processor's time per byte of the whole process that carries
+them. Some ten minutes, as root.
 """
 
 import json
@@ -25,6 +26,9 @@ FLOWS = 2
 PIECE = 1 << 20
 # Rates at which the gateway stands beside the link; none for as much as goes.
 RATES = [None, "1gbit", "200mbit", "50mbit"]
+# Mbit/s of traces, and how long these are: milliseconds.
+TRACED = [1000, 300, 100]
+PERIOD = 100
 # Disciplines that hold traffic to a rate of their own, and one that does not hold it back here.
 LIMITING = {"policer": "policer,rate=10gbit,burst=10mb", "pacer": "pacer,rate=10gbit"}
 # More than any of the links carries here.
@@ -191,18 +195,43 @@ def inside(base):
     return ["--", "sh", "-c", f"exec python3 {os.path.abspath(__file__)} --fetch ${base}"]
 
 
-def mm_link(folder, pin):
-    # A trace of 12 Gbit/s, so that the program and not the trace is the limit.
-    with tempfile.NamedTemporaryFile("w", suffix=".trace") as trace:
-        trace.write("1\n" * 1000)
-        trace.flush()
-        os.chmod(trace.name, 0o644)
+def recorded(mbit):
+    """A file with a trace of this rate, in Mahimahi's form: the milliseconds of 1500 bytes each."""
+    trace = tempfile.NamedTemporaryFile("w", suffix=".trace")
+    packets = round(mbit * 1e3 * PERIOD / 8 / 1500)
+    trace.write("".join(f"{1 + packet * PERIOD // packets}\n" for packet in range(packets)))
+    trace.flush()
+    os.chmod(trace.name, 0o644)
+    return trace
+
+
+# 12 Gbit/s, so that the program and not the trace is the limit.
+def mm_link(folder, pin, mbit=12000):
+    with recorded(mbit) as trace:
         queues = [f"--{way}link-queue{rest}" for way in ["up", "down"]
                   for rest in ["=droptail", "-args=packets=1000"]]
         # It wants to be started by somebody who is not root.
         user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
         link = [os.path.join(folder, "mm-link"), trace.name, trace.name, *queues]
         return other(pin + user + link + inside("MAHIMAHI_BASE"))
+
+
+def traces(program):
+    """Traces beside the same rates, and beside mm-link where that is built: of a few runs the cheapest."""
+    build = os.environ.get("MAHIMAHI")
+    found = {}
+    for mbit in TRACED:
+        say(f"a trace of {mbit} Mbit/s")
+        with recorded(mbit) as trace:
+            runs = {"trace": lambda: analects(program, [], ["--down", trace.name, "--up", trace.name]),
+                    "constant": lambda: analects(program, [], ["--down", f"{mbit}mbit", "--up", f"{mbit}mbit"])}
+            if build:
+                runs["mm_link"] = lambda: mm_link(build, [], mbit)
+            turns = [{name: run() for name, run in runs.items()} for _ in range(ROUNDS)]
+        for name in runs:
+            gbps, cpu = min((turn[name] for turn in turns), key=lambda run: run[1])
+            found.setdefault(f"{mbit} Mbit/s", {})[name] = {"tcp_gbps": gbps, "cpu_ns_per_byte": cpu}
+    return found
 
 
 def rattan(program, pin):
@@ -247,6 +276,7 @@ def main():
     say("analects link")
     capacity = ["--down", CAPACITY, "--up", CAPACITY]
     result = figures(lambda pin: analects(program, pin, capacity))
+    result |= {"traces": traces(program)}
     result |= {"one_gigabit_one_core": disciplines(program), "gateway": beside(program)} | others
     os.makedirs("target", exist_ok=True)
     text = json.dumps(result, indent=2)

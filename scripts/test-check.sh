@@ -31,7 +31,7 @@ PATH=$PATH:/usr/sbin:/sbin
 here=$(realpath "$(dirname "$0")/..")
 work=$(mktemp -d "${TMPDIR:-/tmp}/analects-test-check.XXXXXX")
 busy=
-tests=0
+. scripts/assertions.sh
 
 end() {
     for loop in $busy; do kill "$loop" 2>/dev/null || true; done
@@ -42,10 +42,6 @@ fail() {
     echo "test-check: FAILED: $1" >&2
     for file in out err; do sed "s/^/    $file: /" "$work/$file" >&2 2>/dev/null || true; done
     exit 1
-}
-passed() {
-    tests=$((tests + 1))
-    echo "ok $tests - $1"
 }
 # check STATUS ARGUMENTS...: standard output and error are kept.
 check() {

@@ -31,7 +31,7 @@ fi
 analects=$2
 PATH=$PATH:/usr/sbin:/sbin
 work=$(mktemp -d "${TMPDIR:-/tmp}/analects-link.XXXXXX")
-tests=0
+. scripts/assertions.sh
 near=100.64.0.1
 servers=
 
@@ -45,18 +45,9 @@ fail() {
     for file in out err; do sed "s/^/    $file: /" "$work/$file" >&2 2>/dev/null || true; done
     exit 1
 }
-passed() {
-    tests=$((tests + 1))
-    echo "ok $tests - $1"
-}
 # link ARGUMENTS...: standard output and error are kept.
 link() {
     "$analects" link "$@" >"$work/out" 2>"$work/err"
-}
-# between NAME VALUE LEAST MOST, not only whole numbers
-between() {
-    awk -v x="$2" -v a="$3" -v b="$4" 'BEGIN { exit !(x != "" && x + 0 >= a && x + 0 <= b) }' ||
-        fail "$1: $2 is not in $3 to $4"
 }
 host() {
     ip -o link | sed 's/ *\\.*//'
@@ -194,11 +185,14 @@ while data := connection.recv(1 << 16):
     digest.update(data)
 print(digest.hexdigest(), " -")
 P
+# Where packets are cut by the link, and joined again.
+printf '%s\n' '0 100' '0.3 2' '0.4 300' '0.7 0' '0.75 100' '1 100' >"$work/dips"
 python3 "$work/serve.py" "$work/file" &
 servers=$!
 sleep 1
 for address in $near fd61:6e61:6c65:6374::1; do
-    for options in "" "--down 2gbit" "--down 100mbit -d fq_codel" "--down 200mbit --loss 0.5% -d cake"; do
+    for options in "" "--down 2gbit" "--down 100mbit -d fq_codel" "--down 200mbit --loss 0.5% -d cake" \
+        "--down $work/dips --loss 0.1% -d fq_codel"; do
         # shellcheck disable=SC2086 # words
         link --host $options --rtt 2ms -- python3 "$work/fetch.py" "$address" || fail "a transfer with $options"
         [ "$(cat "$work/out")" = "$sum" ] || fail "what came with $options is not what was sent"
@@ -255,6 +249,11 @@ link --down 200mbit --up 20mbit --rtt 10ms --buffer 60p --log "$work/log" --pcap
 got=$(python3 "$work/capture.py" "$work/pcap" 2>>"$work/err") || fail "the capture"
 between "packets of TCP in the capture" "$got" 1000 1000000
 python3 "$work/log.py" "$work/log" 2>>"$work/err" || fail "the log"
+link --down "$work/dips" --up 20mbit --rtt 10ms --pcap "$work/pcap" --far "exec python3 '$work/serve.py' '$work/file'" -- \
+    sh -c "sleep 1; exec python3 '$work/fetch.py' $near" || fail "a transfer over a trace that is recorded"
+got=$(python3 "$work/capture.py" "$work/pcap" 2>>"$work/err") || fail "the capture of a trace"
+# 20,719 segments of 1448 bytes: each is a packet.
+between "packets of TCP in the capture of a trace" "$got" 20719 1000000
 if link --log "$work/x" --pcap "$work/x" -- true; then fail "one file for both"; fi
 if link --log /no/such/file -- true; then fail "a file that cannot be written"; fi
 passed "a log and a capture have each packet; a command at the far side"

@@ -32,16 +32,12 @@ PATH=$PATH:/usr/sbin:/sbin
 work=$(mktemp -d "${TMPDIR:-/tmp}/analects-live.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 state=$work/state
-tests=0
+. scripts/assertions.sh
 
 fail() {
     echo "test-live: FAILED: $1" >&2
     sed 's/^/    /' "$work"/out "$work"/err >&2 2>/dev/null || true
     exit 1
-}
-passed() {
-    tests=$((tests + 1))
-    echo "ok $tests - $1"
 }
 
 # A device with a peer, both up.

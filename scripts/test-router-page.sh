@@ -27,6 +27,7 @@ fi
 
 analects=$2
 PATH=$PATH:/usr/sbin:/sbin
+. scripts/assertions.sh
 work=$(mktemp -d "${TMPDIR:-/tmp}/analects-test-router-page.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 export TMPDIR="$work"
@@ -37,9 +38,6 @@ fail() {
     echo "test-router-page: FAILED: $1" >&2
     tail -n 40 "$work"/log "$work"/kept "$work"/found 2>/dev/null >&2
     exit 1
-}
-passed() {
-    echo "ok: $1"
 }
 
 # The line: v0 is the router's device, v1 the far end in a namespace of its own, which takes 3 Mbit/s.

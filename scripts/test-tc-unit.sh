@@ -5,6 +5,8 @@
 #
 #   test-tc-unit.sh [ANALECTS]
 set -eu
+cd "$(dirname "$0")/.."
+. scripts/assertions.sh
 
 skipped() {
     echo "test-tc-unit: SKIPPED, $1" >&2
@@ -13,9 +15,6 @@ fail() {
     echo "test-tc-unit: FAILED: $1" >&2
     sed 's/^/    /' "$work"/out "$work"/err >&2 2>/dev/null || true
     exit 1
-}
-passed() {
-    echo "ok - $1"
 }
 
 unit=packaging/systemd/analects-tc@.service
@@ -57,7 +56,6 @@ enabled() {
 }
 
 if [ "${1:-}" != --inside ]; then
-    cd "$(dirname "$0")/.."
     analects=${1:-}
     [ -n "$analects" ] || analects=$(sh scripts/built.sh analects)
     analects=$(realpath "$analects")

@@ -23,6 +23,15 @@ impl Capacity {
         }
     }
 
+    /// When the last of `bytes` has been sent if the first leaves at `start`.
+    #[inline]
+    pub fn finish(&self, start: Instant, bytes: u64) -> Instant {
+        match self {
+            Capacity::Constant(rate) => start + rate.time_for(bytes),
+            Capacity::Trace(trace) => trace.finish(start, bytes),
+        }
+    }
+
     /// Bytes that it could carry from `from` until `until`, both counted from the start.
     pub fn bytes_between(&self, from: Duration, until: Duration) -> f64 {
         match self {

@@ -94,6 +94,11 @@ impl<P> Link<P> {
         Ok(())
     }
 
+    /// The capacity of the wire.
+    pub fn capacity(&self) -> &Capacity {
+        &self.line.capacity
+    }
+
     /// The wire has another capacity, from the next packet on.
     pub fn set_capacity(&mut self, capacity: Capacity) {
         self.line.capacity = capacity;
@@ -161,10 +166,7 @@ impl<P> Link<P> {
         let start = now.max(self.free);
         let bytes = u64::from(len) + u64::from(self.line.overhead);
         self.held += 1;
-        self.free = match &self.line.capacity {
-            Capacity::Constant(rate) => start + rate.time_for(bytes),
-            Capacity::Trace(trace) => trace.finish(start, bytes),
-        };
+        self.free = self.line.capacity.finish(start, bytes);
         self.free
     }
 }

@@ -50,6 +50,11 @@ impl<'a> Direction<'a> {
         })
     }
 
+    /// Its discipline.
+    pub fn choice(&self) -> &'a Choice {
+        self.choice
+    }
+
     /// The room of its queue on a path of `rtt`, if its owner gave it one.
     fn limit(&self, rtt: Duration) -> Option<Limit> {
         let rate = self.capacity.nominal();

@@ -193,6 +193,9 @@ impl Stack {
     }
 }
 
+/// The most that a link carries, in place of no limit.
+pub const UNLIMITED: Rate = Rate::from_bits(1_000_000_000_000);
+
 /// A link towards the home, and its counterpart in the other direction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Link {
@@ -210,6 +213,21 @@ pub struct Link {
     pub up: Option<Uplink>,
     /// What follows its rate, in both directions; without it the rate is the link's own.
     pub follow: Option<Follow>,
+}
+
+impl Link {
+    /// A wire that does nothing to packets, and no other direction: for options to fill.
+    pub fn unlimited(name: &str) -> Self {
+        Link {
+            name: name.to_owned(),
+            wire: Wire::default(),
+            capacity: Capacity::Constant(UNLIMITED),
+            buffer: None,
+            discipline: None,
+            up: None,
+            follow: None,
+        }
+    }
 }
 
 /// What finds a link's rate: the link's own is then the most that its port can carry.

@@ -13,7 +13,7 @@ pub const VNET: usize = 10;
 /// `VIRTIO_NET_HDR_GSO_NONE`.
 const WHOLE: u8 = 0;
 /// `VIRTIO_NET_HDR_F_NEEDS_CSUM`.
-const NEEDS_CHECKSUM: u8 = 1;
+pub const NEEDS_CHECKSUM: u8 = 1;
 
 /// A packet as it arrived, behind the header of the TUN device, which has the work left to do: to
 /// finish a checksum, to cut it into segments. It is handed on unchanged.
@@ -149,7 +149,7 @@ impl Frame {
     }
 
     /// The bytes of its segments on a wire: each has the headers.
-    fn wire_len(&self) -> Option<u32> {
+    pub fn wire_len(&self) -> Option<u32> {
         let all = u32::try_from(self.packet().len()).ok()?;
         if all == 0 {
             return None;
@@ -211,7 +211,7 @@ impl Frame {
 }
 
 /// A checksum after one of its words changed: RFC 1624, equation 3.
-fn updated(sum: u16, old: u16, new: u16) -> u16 {
+pub fn updated(sum: u16, old: u16, new: u16) -> u16 {
     let mut all = u32::from(!sum) + u32::from(!old) + u32::from(new);
     while all > 0xffff {
         all = (all & 0xffff) + (all >> 16);

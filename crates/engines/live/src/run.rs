@@ -7,13 +7,14 @@ use crate::forward::forward;
 use crate::inside::Inside;
 use crate::internet::Internet;
 use crate::prompt::{Class, run_first};
+use crate::segments::Joined;
 use crate::signals::Signals;
 use crate::taken::Known;
 use crate::tap::{Direction, SharedTap};
 use crate::user::{FarSide, enter};
 use crate::warden::Warden;
 use crate::{Counts, Error, Frame, Lateness, Way};
-use link::Link;
+use link::{Capacity, Link};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
@@ -40,8 +41,6 @@ pub struct Setup {
     pub down: Link<Frame>,
     /// Away from it.
     pub up: Link<Frame>,
-    /// Largest size of a packet that is still to be cut into segments: the bytes of a millisecond.
-    pub burst: u32,
     /// The command and its words.
     pub command: Vec<OsString>,
     /// A line for `sh`, run at the far side meanwhile.
@@ -118,8 +117,9 @@ pub fn run(setup: Setup) -> Result<Done, Error> {
         FarSide::Own => before.filter(|_| !setup.internet).map(|_| not_its_root()),
         FarSide::Host => None,
     };
-    devices::configure(addresses, setup.burst, ipv6)?;
-    let (inside, near) = Inside::make(addresses.other(), setup.burst, setup.internet, ipv6)?;
+    let burst = burst([&setup.down, &setup.up].map(Link::capacity));
+    devices::configure(addresses, burst, ipv6)?;
+    let (inside, near) = Inside::make(addresses.other(), burst, setup.internet, ipv6)?;
     let mut warden = Warden::start()?;
     let far = setup.far.as_deref();
     let mut far = far.map(|line| Far::run(line, pair)).transpose()?;
@@ -155,6 +155,22 @@ pub fn run(setup: Setup) -> Result<Done, Error> {
         late: bridge.late,
         class,
     })
+}
+
+/// Largest size of a packet that is still to be cut into segments when it is read: the bytes of a millisecond. Where a rate
+/// changes they are cut here.
+fn burst(ways: [&Capacity; 2]) -> u32 {
+    let [down, up] = ways.map(|way| match way {
+        Capacity::Constant(rate) => Some(rate.bytes_in(Duration::from_millis(1))),
+        Capacity::Trace(_) => None,
+    });
+    let least = down.zip(up).map_or(u64::MAX, |(down, up)| down.min(up));
+    u32::try_from(least).unwrap_or(u32::MAX)
+}
+
+/// Whether it may be slow at any time.
+fn changes(capacity: &Capacity) -> bool {
+    matches!(capacity, Capacity::Trace(_))
 }
 
 /// The first device name of ours that is free. Behind another link it is larger than that one's, so that the
@@ -211,6 +227,7 @@ struct Bridge {
     outside: Tun,
     salt: RandomState,
     scratch: Vec<u8>,
+    joined: Joined,
     /// Whether the command sent something to a host.
     asked: bool,
     /// Whether a host sent it something.
@@ -223,9 +240,14 @@ struct Bridge {
 
 impl Bridge {
     fn new(setup: Setup, near: Tun, outside: Tun) -> Result<Self, Error> {
-        let way = |link, direction| match &setup.tap {
-            Some(tap) => Way::new(link).with_tap(direction, tap.clone()),
-            None => Way::new(link),
+        let cuts = [&setup.down, &setup.up].map(Link::capacity);
+        let cuts = cuts.into_iter().any(changes);
+        let way = |link, direction| {
+            let way = Way::new(link).cutting(cuts);
+            match &setup.tap {
+                Some(tap) => way.with_tap(direction, tap.clone()),
+                None => way,
+            }
         };
         let interval = setup.tap.as_ref().and_then(|tap| tap.borrow().interval());
         Ok(Bridge {
@@ -238,6 +260,7 @@ impl Bridge {
             outside,
             salt: RandomState::new(),
             scratch: vec![0; LONGEST],
+            joined: Joined::default(),
             asked: false,
             answered: false,
             late: Lateness::new()?,
@@ -350,14 +373,27 @@ impl Bridge {
     fn hand_on(&mut self) {
         let now = self.clock.now();
         for (way, device) in [(&mut self.down, &self.near), (&mut self.up, &self.outside)] {
-            while let Some((frame, at)) = way.arrived(now) {
-                // Packets that the kernel refuses, such as a truncated one, are lost as on a wire.
-                device.write(&frame);
-                self.late.record(now.since(at));
-                way.done(frame);
+            let due = way.due();
+            if due > now {
+                continue;
             }
+            while let Some((frame, at)) = way.arrived(now) {
+                // Those that arrived before are due with the last.
+                self.late.record(now.since(at.max(due)));
+                let free = self
+                    .joined
+                    .add(frame, &mut |frame| write(device, way, frame));
+                free.into_iter().for_each(|frame| way.done(frame));
+            }
+            self.joined.end(&mut |frame| write(device, way, frame));
         }
     }
+}
+
+/// Packets that the kernel refuses, such as a truncated one, are lost as on a wire.
+fn write(device: &Tun, way: &mut Way, frame: Frame) {
+    device.write(&frame);
+    way.done(frame);
 }
 
 fn broke(error: Errno) -> Error {

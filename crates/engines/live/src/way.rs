@@ -1,6 +1,8 @@
 //! One direction of a link: a queue, a wire, and the packets on it.
 
 use crate::frame::{Frame, Header};
+use crate::segments::Cut;
+use crate::spare::Spare;
 use crate::tap::{Direction, Fate, Gone, SharedTap, State};
 use crate::wire::{self, Wire};
 use link::Link;
@@ -8,8 +10,9 @@ use qdisc::{Class, DropReason, Observer, Packet};
 use serde::Serialize;
 use units::{Duration, Ecn, FlowId, Instant};
 
-/// Buffers that wait for packets.
-const SPARE: usize = 1024;
+/// So long do segments wait for more that travel with them. Of a constant rate, packets that are still to be cut are as
+/// long.
+const TOGETHER: Duration = Duration::from_millis(1);
 
 /// Counters of a direction.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
@@ -40,6 +43,8 @@ pub struct Counts {
 /// its own moment: a late call delays arrivals and not the actions of the link.
 pub struct Way {
     wire: Wire<Frame>,
+    /// Packets that are still to be cut are cut here.
+    cuts: bool,
     watch: Watch,
 }
 
@@ -47,7 +52,7 @@ pub struct Way {
 #[derive(Default)]
 struct Watch {
     counts: Counts,
-    spare: Vec<Vec<u8>>,
+    spare: Spare,
     tap: Option<(Direction, SharedTap)>,
 }
 
@@ -66,19 +71,13 @@ impl Watch {
             });
         }
     }
-
-    fn free(&mut self, frame: Frame) {
-        if self.spare.len() < SPARE {
-            self.spare.push(frame.into_buffer());
-        }
-    }
 }
 
 impl Observer<Frame> for Watch {
     fn dropped(&mut self, now: Instant, packet: Packet<Frame>, reason: DropReason) {
         self.counts.drops += 1;
         self.tell(now, &packet, Fate::Dropped(reason));
-        self.free(packet.payload);
+        self.spare.put(packet.payload);
     }
 
     fn marked(&mut self, _now: Instant, _packet: &Packet<Frame>) {
@@ -116,7 +115,7 @@ impl wire::Watch<Frame> for Watch {
             return Some(packet.payload);
         }
         self.counts.lost += 1;
-        self.free(packet.payload);
+        self.spare.put(packet.payload);
         None
     }
 }
@@ -126,8 +125,16 @@ impl Way {
     pub fn new(link: Link<Frame>) -> Self {
         Way {
             wire: Wire::new(link),
+            cuts: false,
             watch: Watch::default(),
         }
+    }
+
+    /// The same, if a link may be slow at any time: packets that are still to be cut into segments are cut before they are
+    /// queued, and segments that arrive within a millisecond are due together.
+    #[must_use]
+    pub fn cutting(self, cuts: bool) -> Self {
+        Way { cuts, ..self }
     }
 
     /// The same, and `tap` is told of each packet that leaves the queue.
@@ -139,16 +146,28 @@ impl Way {
 
     /// A buffer to read into.
     pub fn buffer(&mut self) -> Vec<u8> {
-        self.watch.spare.pop().unwrap_or_default()
+        self.watch.spare.take()
     }
 
     /// A packet arrives, `now`, no earlier than the former events.
     pub fn take(&mut self, now: Instant, frame: Frame, header: Option<Header>) {
         let Some(header) = header else {
             self.watch.counts.refused += 1;
-            self.watch.free(frame);
+            self.watch.spare.put(frame);
             return;
         };
+        let cut = self.cuts.then(|| Cut::new(&frame)).flatten();
+        let Some(mut cut) = cut else {
+            return self.enter(now, frame, header);
+        };
+        while let Some(segment) = cut.next(&mut self.watch.spare) {
+            let len = segment.wire_len().unwrap_or_default();
+            self.enter(now, segment, Header { len, ..header });
+        }
+        self.watch.spare.put(frame);
+    }
+
+    fn enter(&mut self, now: Instant, frame: Frame, header: Header) {
         self.watch.counts.packets += 1;
         self.watch.counts.bytes += u64::from(header.len);
         self.wire.take(now, header.around(frame), &mut self.watch);
@@ -156,7 +175,11 @@ impl Way {
 
     /// The next due time.
     pub fn due(&self) -> Instant {
-        self.wire.due()
+        if self.cuts {
+            self.wire.due_within(TOGETHER)
+        } else {
+            self.wire.due()
+        }
     }
 
     /// A packet that has arrived by `now`, and when.
@@ -166,7 +189,7 @@ impl Way {
 
     /// A packet has been handed on: its buffer is free.
     pub fn done(&mut self, frame: Frame) {
-        self.watch.free(frame);
+        self.watch.spare.put(frame);
     }
 
     /// The state of the queue.
@@ -189,9 +212,10 @@ mod tests {
     use super::*;
     use crate::tap::Tap;
     use core::cell::RefCell;
-    use link::{Capacity, Line};
-    use qdisc::{Env, Hosts, Limit, Registry};
+    use link::{Capacity, Line, Trace};
+    use qdisc::{Choice, Env, Hosts, Limit, Registry};
     use std::rc::Rc;
+    use std::sync::Arc;
 
     fn way(discipline: &str, limit: u32) -> Way {
         let env = Env {
@@ -246,6 +270,57 @@ mod tests {
         let counts = way.counts();
         assert_eq!((counts.packets, counts.sent, counts.drops), (5, 5, 0));
         assert_eq!(counts.longest_ns, 3_000_000);
+    }
+
+    /// Over a trace of 12 Mbit/s for 5 ms, and of 1 Mbit/s from then on.
+    fn over_a_trace() -> Way {
+        let trace = Trace::parse("0 12\n0.005 1\n1 1\n").unwrap();
+        let queue = Registry::builtin().build(&Choice::plain("pfifo"), &Env::default());
+        let line = Line {
+            delay: Duration::from_millis(5),
+            ..Line::new(Capacity::Trace(Arc::new(trace)))
+        };
+        Way::new(Link::new(queue.unwrap(), line)).cutting(true)
+    }
+
+    #[test]
+    fn segments_are_packets_of_their_own_to_the_queue() {
+        let mut way = over_a_trace();
+        let frame = crate::segments::tests::left(4, true);
+        let len = frame.wire_len().unwrap();
+        way.take(
+            at(0),
+            frame,
+            header(1).map(|header| Header { len, ..header }),
+        );
+        let counts = way.counts();
+        // Each has the headers.
+        assert_eq!((counts.packets, counts.bytes), (10, 950 + 10 * 40));
+    }
+
+    /// 1500 bytes take a millisecond at first, and twelve later; a fifth of that 300 bytes do.
+    #[test]
+    fn what_arrives_within_a_millisecond_is_due_together_and_one_alone_at_once() {
+        let mut way = over_a_trace();
+        let small = |len| header(1).map(|header| Header { len, ..header });
+        for _ in 0..8 {
+            way.take(at(0), Frame::new(vec![1]), small(300));
+        }
+        // At 5200, 5400, ... 6600: a millisecond behind the first, and the rest when the last is there.
+        let mut due = Vec::new();
+        while way.due() != Instant::NEVER {
+            let now = way.due();
+            let arrived = core::iter::from_fn(|| way.arrived(now)).count();
+            due.push((now, arrived));
+        }
+        assert_eq!(due, [(at(6200), 6), (at(6600), 2)]);
+        // Full ones where it is slow: each alone.
+        for _ in 0..2 {
+            way.take(at(10_000), Frame::new(vec![1]), small(1500));
+        }
+        assert_eq!(way.due(), at(27_000));
+        assert!(way.arrived(at(27_000)).is_some() && way.arrived(at(27_000)).is_none());
+        assert_eq!(way.due(), at(39_000));
     }
 
     #[test]

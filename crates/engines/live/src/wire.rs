@@ -5,12 +5,15 @@ use link::{Capacity, Link};
 use qdisc::{Observer, Packet, Qdisc};
 use std::collections::VecDeque;
 use units::param::Settings;
-use units::{Instant, Rate, Refusal};
+use units::{Duration, Instant, Rate, Refusal};
+
+/// Bytes of a full packet.
+const FULL: u64 = 1500;
 
 /// Is told of the packets.
 pub(crate) trait Watch<P>: Observer<P> {
-    /// A packet leaves the queue `now`, and is at the other end later, unless the wire loses it; returns
-    /// what the wire carries.
+    /// A packet leaves the queue `now`, and is at the other end later, unless the wire loses it; returns what is
+    /// to be [`Wire::arrived`] then: nothing if this carries it itself.
     fn left(&mut self, now: Instant, packet: Packet<P>, arrives: Option<Instant>) -> Option<P>;
 }
 
@@ -53,6 +56,28 @@ impl<P> Wire<P> {
         self.next_step().min(arrives)
     }
 
+    /// When the first packet arrives, or, if others follow closely, the last of those that do so within `most`.
+    pub(crate) fn due_within(&self, most: Duration) -> Instant {
+        let Some(((first, _), (last, _))) = self.flying.front().zip(self.flying.back()) else {
+            return self.due();
+        };
+        let until = *first + most;
+        if *last > until {
+            let there = self.flying.partition_point(|(at, _)| *at <= until);
+            return self.flying[there - 1].0;
+        }
+        // What still waits may be under way by then, if the wire is fast enough.
+        let follows = self.sending.back().is_some_and(|sent| {
+            let next = self.link.capacity().finish(*sent, FULL);
+            next + last.since(*sent) <= until
+        });
+        if follows && !self.link.queue().backlog().is_empty() {
+            until
+        } else {
+            *last
+        }
+    }
+
     /// A packet that has arrived by `now`, and when.
     pub(crate) fn arrived(
         &mut self,
@@ -70,6 +95,11 @@ impl<P> Wire<P> {
     /// The discipline.
     pub(crate) fn queue(&self) -> &dyn Qdisc<P> {
         self.link.queue()
+    }
+
+    /// The queue and the wire, at the end.
+    pub(crate) fn into_link(self) -> Link<P> {
+        self.link
     }
 
     /// Changes the discipline's parameters `now`; packets that wait keep their places.
@@ -101,7 +131,8 @@ impl<P> Wire<P> {
         sent.min(self.wake)
     }
 
-    fn catch_up(&mut self, now: Instant, watch: &mut impl Watch<P>) {
+    /// Processes the time until `now`.
+    pub(crate) fn catch_up(&mut self, now: Instant, watch: &mut impl Watch<P>) {
         loop {
             let at = self.next_step();
             if at > now {
@@ -137,7 +168,6 @@ mod tests {
     use link::Line;
     use proptest::prelude::*;
     use qdisc::{DropReason, Env, Registry};
-    use units::Duration;
 
     /// The numbers of packets that were dropped.
     #[derive(Default)]

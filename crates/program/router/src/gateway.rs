@@ -16,19 +16,19 @@ use crate::tc;
 use autorate::Way;
 use command::Refused;
 use counters::Counters;
-use link::{Capacity, Line, Link};
+use link::{Capacity, Link};
 use live::{Gate, Gates};
+use measure::build::Direction;
 use netcfg::divert::{Diversion, Purpose};
 use netcfg::{Flowtable, Host, Rates, ShapedRate, Store};
-use qdisc::{Choice, Env, Home, Registry};
+use qdisc::{Choice, Registry};
 use scenario::keys::WAY;
+use scenario::{UNLIMITED, Uplink};
 use units::param::Settings;
 use units::{Duration, Rate, Refusal};
 
 type Result<T> = core::result::Result<T, Refused>;
 
-/// A rate above all lines, in place of none.
-const UNLIMITED: Rate = Rate::from_bits(1_000_000_000_000);
 /// The directions, in the order of their gates.
 const DIRECTIONS: [&str; 2] = ["down", "up"];
 /// A packet that is still to be cut into segments, at its largest.
@@ -47,9 +47,7 @@ pub fn run(mut args: GatewayArgs) -> Result<()> {
     let args = &args;
     let gateway = Gateway::of(args)?;
     let diversion = diversion(args)?;
-    for (choice, direction) in gateway.choices.iter().zip(DIRECTIONS) {
-        gateway.link(choice, direction)?;
-    }
+    gateway.links()?;
     if args.dry_run {
         return diverted::planned(&args.state, &diversion);
     }
@@ -97,7 +95,7 @@ fn filled(args: &GatewayArgs) -> Result<GatewayArgs> {
     let check = |text: &str| {
         let choice = text.parse::<Choice>()?;
         Registry::<u32>::builtin()
-            .build(&choice, &Env::default())
+            .build(&choice, &qdisc::Env::default())
             .map(drop)
     };
     filled.discipline = line.discipline(args.discipline.as_deref(), check)?;
@@ -142,55 +140,72 @@ fn diversion(args: &GatewayArgs) -> Result<Diversion> {
     })
 }
 
-/// The rates and disciplines, down and up.
+/// The line as a scenario would declare it, and its rates of now, down and up.
 struct Gateway {
+    line: scenario::Link,
+    /// That of directions that name none.
+    discipline: Choice,
     rates: [Rate; 2],
-    choices: [Choice; 2],
     queue: u16,
 }
 
 impl Gateway {
     fn of(args: &GatewayArgs) -> Result<Self> {
-        let rate_of = |option: &str, text: &Option<String>| match text {
-            None => Ok(UNLIMITED),
-            Some(text) => {
-                let rate = WAY.rate.read(text);
-                rate.map_err(|refusal| Refused::because(refusal.within(option), ""))
-            }
+        let rate = |option: &str, text: Option<&str>| {
+            let rate = text.map_or(Ok(UNLIMITED), |text| WAY.rate.read(text));
+            rate.map_err(|refusal| Refused::because(refusal.within(option), ""))
         };
-        let choice_of = |option: &str, text: &Option<String>| match text {
-            None => choice("--discipline", args.discipline.as_deref().unwrap_or(SHAPED)),
-            Some(text) => choice(option, text),
-        };
-        tell_renamed([
+        let rates = [
+            rate("--down", args.down.as_deref())?,
+            rate("--up", args.up.as_deref())?,
+        ];
+        let named =
+            |option: &str, text: Option<&str>| text.map(|text| choice(option, text)).transpose();
+        let [all, down, up] = [
             args.discipline.as_deref(),
             args.down_discipline.as_deref(),
             args.up_discipline.as_deref(),
-        ]);
+        ];
+        tell_renamed([all, down, up]);
         Ok(Gateway {
-            rates: [rate_of("--down", &args.down)?, rate_of("--up", &args.up)?],
-            choices: [
-                choice_of("--down-discipline", &args.down_discipline)?,
-                choice_of("--up-discipline", &args.up_discipline)?,
-            ],
+            line: scenario::Link {
+                capacity: Capacity::Constant(rates[0]),
+                discipline: named("--down-discipline", down)?,
+                up: Some(Uplink {
+                    capacity: Capacity::Constant(rates[1]),
+                    buffer: None,
+                    discipline: named("--up-discipline", up)?,
+                }),
+                ..scenario::Link::unlimited("line")
+            },
+            discipline: choice("--discipline", all.unwrap_or(SHAPED))?,
+            rates,
             queue: args.queue,
         })
     }
 
-    fn link(&self, choice: &Choice, direction: &str) -> Result<Link<u32>> {
-        let place = usize::from(direction != DIRECTIONS[0]);
-        let rate = self.rates[place];
-        let env = Env {
-            rate: (rate != UNLIMITED).then_some(rate),
-            home: Some([Home::Receivers, Home::Senders][place]),
-            ..Env::default()
+    /// Down and up.
+    fn directions(&self) -> impl Iterator<Item = Direction<'_>> {
+        let down = Direction::down(&self.line, &self.discipline);
+        let up = Direction::up(&self.line, &self.discipline);
+        [Some(down), up].into_iter().flatten()
+    }
+
+    fn links(&self) -> Result<Vec<Link<u32>>> {
+        let registry = Registry::builtin();
+        let build = |(name, direction): (&str, Direction<'_>)| {
+            let built = direction.build(&registry, Duration::ZERO, 0);
+            built.map_err(|error| {
+                let name_of = &direction.choice().name;
+                let help = format!("`analects describe {name_of}` lists its settings");
+                Refused::because(error.refusal.within(name), &help)
+            })
         };
-        let queue = Registry::builtin().build(choice, &env);
-        let queue = queue.map_err(|refusal| {
-            let help = format!("`analects describe {}` lists its settings", choice.name);
-            Refused::because(refusal.within(direction), &help)
-        })?;
-        Ok(Link::new(queue, Line::new(Capacity::Constant(rate))))
+        DIRECTIONS
+            .into_iter()
+            .zip(self.directions())
+            .map(build)
+            .collect()
     }
 }
 
@@ -224,15 +239,11 @@ fn place(way: Way) -> usize {
 
 impl Service for Shaping {
     fn gates(&self) -> Result<Vec<Gate>> {
-        let mut gates = Vec::new();
-        let of = self.gateway.rates.iter().zip(&self.gateway.choices);
-        for ((rate, choice), (number, direction)) in of.zip((self.gateway.queue..).zip(DIRECTIONS))
-        {
-            let link = self.gateway.link(choice, direction)?;
-            let gate = Gate::new(number, link, whole(*rate));
-            gates.push(gate.map_err(diverted::broke)?);
-        }
-        Ok(gates)
+        let of = self.gateway.links()?.into_iter().zip(self.gateway.rates);
+        let gates = (self.gateway.queue..)
+            .zip(of)
+            .map(|(number, (link, rate))| Gate::new(number, link, whole(rate)));
+        gates.map(|gate| gate.map_err(diverted::broke)).collect()
     }
 
     fn every(&self) -> Duration {
@@ -261,7 +272,7 @@ impl Service for Shaping {
         gates: &mut Gates,
         settings: &Settings,
     ) -> core::result::Result<(), Refusal> {
-        let wanted = Wanted::of(settings)?.renamed(&self.gateway.choices);
+        let wanted = Wanted::of(settings)?.renamed(self.gateway.directions());
         let former = wanted.former(gates, 0);
         gates.change(0, &wanted.settings[0])?;
         if let Err(refusal) = gates.change(1, &wanted.settings[1]) {
@@ -312,12 +323,12 @@ impl Wanted {
         Ok(wanted)
     }
 
-    /// The same with the present names of the settings of `choices`.
-    fn renamed(mut self, choices: &[Choice]) -> Self {
-        for (settings, choice) in self.settings.iter_mut().zip(choices) {
+    /// The same with the present names of the settings of the directions' disciplines.
+    fn renamed<'a>(mut self, directions: impl Iterator<Item = Direction<'a>>) -> Self {
+        for (settings, direction) in self.settings.iter_mut().zip(directions) {
             let named = Choice {
                 settings: core::mem::take(settings),
-                ..Choice::plain(&choice.name)
+                ..Choice::plain(&direction.choice().name)
             };
             *settings = Registry::<u32>::builtin().renamed(&named).0.settings;
         }

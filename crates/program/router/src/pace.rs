@@ -9,19 +9,18 @@ use crate::on_host::device;
 use crate::privileges;
 use command::Refused;
 use household::Shared;
-use link::{Capacity, Line, Link};
+use link::Link;
 use live::{Gate, Gates, Standing};
+use measure::EngineError;
+use measure::build::Direction;
 use netcfg::divert::Diversion;
 use network::Network;
-use qdisc::{Choice, Env, Home, Qdisc, Registry};
+use qdisc::{Choice, Registry};
 use serde_json::json;
 use units::param::Settings;
-use units::{Rate, Refusal};
+use units::{Duration, Refusal};
 
 type Result<T> = core::result::Result<T, Refused>;
-
-/// The discipline limits the rate, and not a wire behind it.
-const WIRE: Rate = Rate::from_bits(1_000_000_000_000);
 
 /// Diverts packets and paces them until a signal comes; then all is as before.
 pub fn run(args: &PaceArgs) -> Result<()> {
@@ -32,7 +31,7 @@ pub fn run(args: &PaceArgs) -> Result<()> {
         shared: None,
         network: None,
     };
-    pacing.discipline()?;
+    pacing.link()?;
     let device = args.dev.as_deref().map(|text| device("--dev", text));
     let device = device.transpose()?;
     if let Some(device) = device.as_ref().filter(|_| !args.dry_run) {
@@ -75,14 +74,12 @@ pub fn check_rate(option: &str, rate: &str) -> Result<()> {
     built(&pacer, option).map(drop)
 }
 
-/// The discipline; `option` names the rate.
-fn built(choice: &Choice, option: &str) -> Result<Box<dyn Qdisc<u32>>> {
-    let env = Env {
-        home: Some(Home::Receivers),
-        ..Env::default()
-    };
-    let built = Registry::builtin().build(choice, &env);
-    built.map_err(|refusal| {
+/// The link, whose discipline limits the rate, and not a wire behind it; `option` names the rate.
+fn built(choice: &Choice, option: &str) -> Result<Link<u32>> {
+    let line = scenario::Link::unlimited("pace");
+    let direction = Direction::down(&line, choice);
+    let built = direction.build(&Registry::builtin(), Duration::ZERO, 0);
+    built.map_err(|EngineError { refusal, .. }| {
         let place = if refusal.message.contains("parameter rate") {
             option
         } else {
@@ -104,15 +101,14 @@ struct Pacing {
 }
 
 impl Pacing {
-    fn discipline(&self) -> Result<Box<dyn Qdisc<u32>>> {
+    fn link(&self) -> Result<Link<u32>> {
         built(&self.choice, "--rate")
     }
 }
 
 impl Service for Pacing {
     fn gates(&self) -> Result<Vec<Gate>> {
-        let link = Link::new(self.discipline()?, Line::new(Capacity::Constant(WIRE)));
-        let gate = Gate::new(self.queue, link, false).map_err(broke)?;
+        let gate = Gate::new(self.queue, self.link()?, false).map_err(broke)?;
         Ok(vec![gate])
     }
 

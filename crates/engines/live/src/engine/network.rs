@@ -2,12 +2,14 @@
 
 use crate::engine::Side;
 use crate::frame::{Frame, Header};
+use crate::spare::Spare;
+use crate::wire::{self, Wire};
 use core::cmp::Reverse;
 use link::Link;
 use measure::{Event, LinkId, PacketId};
 use qdisc::{Class, DropReason, FlowId, Observer, Packet};
 use scenario::addresses::{FLOWS, flow_of};
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use units::{Duration, Instant};
@@ -50,16 +52,13 @@ impl RoundTrips {
     }
 }
 
-/// One direction.
+/// A direction's queue, and how packets travel behind it.
+#[derive(Debug, Clone, Copy)]
 struct Lane {
+    link: LinkId,
     to: Side,
-    /// The queue and its number; none if there is only a delay.
-    link: Option<(LinkId, Link<Parcel>)>,
     /// The link's own part of the delay.
     own_delay: Duration,
-    /// When the device has sent each of the packets that it holds.
-    sending: VecDeque<Instant>,
-    wake: Instant,
 }
 
 /// A packet behind the link: when it arrives, which of those that arrive then it is, and where.
@@ -93,31 +92,23 @@ impl Ord for Flying {
 /// Both directions. It is given the time, and processes the time that has passed in steps, each at
 /// its own moment.
 pub struct Network {
-    lanes: [Lane; 2],
-    flying: BinaryHeap<Reverse<Flying>>,
-    round_trips: RoundTrips,
+    /// Towards the home, and away from it; without a link there is only a delay.
+    wires: [(Lane, Option<Wire<Parcel>>); 2],
     packets: u64,
     watch: Watch,
 }
 
-/// Buffers that wait for packets.
-const SPARE: usize = 1024;
-
-/// Recorded events, and buffers that are free again.
+/// What the queues let go: recorded events, packets behind the links, and buffers that are free again.
 struct Watch {
-    /// The link that reports now.
-    link: LinkId,
+    /// The direction that reports now.
+    lane: Lane,
     events: Vec<(Instant, Event)>,
-    spare: Vec<Vec<u8>>,
+    flying: BinaryHeap<Reverse<Flying>>,
+    round_trips: RoundTrips,
+    spare: Spare,
 }
 
 impl Watch {
-    fn free(&mut self, frame: Frame) {
-        if self.spare.len() < SPARE {
-            self.spare.push(frame.into_buffer());
-        }
-    }
-
     fn tell(&mut self, now: Instant, event: Event) {
         self.events.push((now, event));
     }
@@ -135,34 +126,70 @@ fn id(packet: &Packet<Parcel>) -> PacketId {
 
 impl Observer<Parcel> for Watch {
     fn dropped(&mut self, now: Instant, packet: Packet<Parcel>, reason: DropReason) {
-        let link = self.link;
-        let packet_id = id(&packet);
-        self.tell(
-            now,
-            Event::Dropped {
-                link,
-                packet: packet_id,
-                reason,
-            },
-        );
-        self.free(packet.payload.frame);
+        let event = Event::Dropped {
+            link: self.lane.link,
+            packet: id(&packet),
+            reason,
+        };
+        self.tell(now, event);
+        self.spare.put(packet.payload.frame);
     }
 
     fn marked(&mut self, now: Instant, packet: &Packet<Parcel>) {
-        let link = self.link;
-        let packet = id(packet);
-        self.tell(now, Event::Marked { link, packet });
+        let event = Event::Marked {
+            link: self.lane.link,
+            packet: id(packet),
+        };
+        self.tell(now, event);
     }
 
     fn moved(&mut self, now: Instant, flow: FlowId, from: Option<Class>, to: Class) {
-        let link = self.link;
         let event = Event::Moved {
-            link,
+            link: self.lane.link,
             flow,
             from,
             to,
         };
         self.tell(now, event);
+    }
+}
+
+/// Behind the link each flow has a way of its own, and so packets overtake each other: they are kept here.
+impl wire::Watch<Parcel> for Watch {
+    fn left(
+        &mut self,
+        now: Instant,
+        packet: Packet<Parcel>,
+        arrives: Option<Instant>,
+    ) -> Option<Parcel> {
+        let (link, id) = (self.lane.link, id(&packet));
+        let sojourn = now.since(packet.arrived);
+        self.tell(
+            now,
+            Event::Dequeued {
+                link,
+                packet: id,
+                sojourn,
+            },
+        );
+        let ecn = packet.ecn;
+        let mut parcel = packet.payload;
+        if ecn == units::Ecn::Ce {
+            parcel.frame.mark();
+        }
+        let Some(arrives) = arrives else {
+            self.tell(now, Event::Lost { link, packet: id });
+            self.spare.put(parcel.frame);
+            return None;
+        };
+        let all = self.round_trips.one_way(parcel.flow, self.lane.to);
+        self.flying.push(Reverse(Flying {
+            at: arrives + all.saturating_sub(self.lane.own_delay),
+            number: parcel.number,
+            to: self.lane.to,
+            frame: parcel.frame,
+        }));
+        None
     }
 }
 
@@ -174,38 +201,34 @@ impl Network {
         own_delay: Duration,
         round_trips: RoundTrips,
     ) -> Self {
-        let mut links = (0..).map(LinkId).zip(links);
-        let mut lane = |to| {
-            let link = links.next();
-            Lane {
-                to,
-                own_delay: link.as_ref().map_or(Duration::ZERO, |_| own_delay),
-                link,
-                sending: VecDeque::new(),
-                wake: Instant::NEVER,
-            }
+        let mut links = links.into_iter().map(Wire::new);
+        let lane = |number, to| Lane {
+            link: LinkId(number),
+            to,
+            own_delay,
         };
+        let lanes = [lane(0, Side::Home), lane(1, Side::Net)];
         Network {
-            lanes: [lane(Side::Home), lane(Side::Net)],
-            flying: BinaryHeap::new(),
-            round_trips,
+            wires: lanes.map(|lane| (lane, links.next())),
             packets: 0,
             watch: Watch {
-                link: LinkId(0),
+                lane: lanes[0],
                 events: Vec::new(),
-                spare: Vec::new(),
+                flying: BinaryHeap::new(),
+                round_trips,
+                spare: Spare::default(),
             },
         }
     }
 
     /// A buffer to read into.
     pub fn buffer(&mut self) -> Vec<u8> {
-        self.watch.spare.pop().unwrap_or_default()
+        self.watch.spare.take()
     }
 
     /// A packet has been handed on, or was none: its buffer is free.
     pub fn done(&mut self, frame: Frame) {
-        self.watch.free(frame);
+        self.watch.spare.put(frame);
     }
 
     /// A packet arrives from the other side, `now`, no earlier than the former events.
@@ -214,16 +237,16 @@ impl Network {
         self.packets += 1;
         let (flow, subflow) = flow_of(header.ports).unzip();
         let number = self.packets;
-        let lane = &mut self.lanes[place(to)];
-        let Some((link, queue)) = &mut lane.link else {
-            let at = now + self.round_trips.one_way(flow, to);
+        let (lane, wire) = &mut self.wires[place(to)];
+        let Some(wire) = wire else {
+            let at = now + self.watch.round_trips.one_way(flow, to);
             let flying = Flying {
                 at,
                 number,
                 to,
                 frame,
             };
-            return self.flying.push(Reverse(flying));
+            return self.watch.flying.push(Reverse(flying));
         };
         let mut packet = header.around(Parcel {
             frame,
@@ -233,124 +256,46 @@ impl Network {
         });
         // Packets of no known flow are told apart by their hash, far from the numbers of flows.
         packet.flow = flow.unwrap_or(FlowId(packet.hash | 1 << 31));
-        packet.arrived = now;
-        let link = *link;
-        self.watch.link = link;
-        let packet_id = id(&packet);
-        self.watch.tell(
-            now,
-            Event::Enqueued {
-                link,
-                packet: packet_id,
-            },
-        );
-        queue.enqueue(now, packet, &mut self.watch);
-        self.start(now, place(to));
+        self.watch.lane = *lane;
+        let event = Event::Enqueued {
+            link: lane.link,
+            packet: id(&packet),
+        };
+        self.watch.tell(now, event);
+        wire.take(now, packet, &mut self.watch);
     }
 
     /// The next due time.
     pub fn due(&self) -> Instant {
-        let arrives = self.flying.peek().map_or(Instant::NEVER, |Reverse(f)| f.at);
-        self.lanes
-            .iter()
-            .map(Lane::next_step)
-            .fold(arrives, Instant::min)
+        let flying = self.watch.flying.peek();
+        let arrives = flying.map_or(Instant::NEVER, |Reverse(flying)| flying.at);
+        let wires = self.wires.iter().filter_map(|(_, wire)| wire.as_ref());
+        wires.map(Wire::due).fold(arrives, Instant::min)
     }
 
     /// A packet that has arrived by `now`, where, and when.
     pub fn arrived(&mut self, now: Instant) -> Option<(Side, Frame, Instant)> {
         self.catch_up(now);
-        if self.flying.peek()?.0.at > now {
+        if self.watch.flying.peek()?.0.at > now {
             return None;
         }
-        let Reverse(flying) = self.flying.pop()?;
+        let Reverse(flying) = self.watch.flying.pop()?;
         Some((flying.to, flying.frame, flying.at))
     }
 
-    /// The events, and the queues as they are now.
+    /// The events, those of each direction in order, and the queues as they are now.
     pub fn end(self) -> (Vec<(Instant, Event)>, Vec<Link<Parcel>>) {
-        let links = self.lanes.into_iter().filter_map(|lane| lane.link);
-        (self.watch.events, links.map(|(_, link)| link).collect())
+        let wires = self.wires.into_iter().filter_map(|(_, wire)| wire);
+        (self.watch.events, wires.map(Wire::into_link).collect())
     }
 
     fn catch_up(&mut self, now: Instant) {
-        loop {
-            let first = if self.lanes[1].next_step() < self.lanes[0].next_step() {
-                1
-            } else {
-                0
-            };
-            let lane = &mut self.lanes[first];
-            let at = lane.next_step();
-            let (true, Some((_, link))) = (at <= now, &mut lane.link) else {
-                return;
-            };
-            if lane.sending.front() == Some(&at) {
-                lane.sending.pop_front();
-                link.sent();
-            } else {
-                lane.wake = Instant::NEVER;
-                link.woken(at);
+        for (lane, wire) in &mut self.wires {
+            self.watch.lane = *lane;
+            if let Some(wire) = wire {
+                wire.catch_up(now, &mut self.watch);
             }
-            self.start(at, first);
         }
-    }
-
-    /// Puts packets onto the wire as long as the device takes some.
-    fn start(&mut self, now: Instant, place: usize) {
-        let lane = &mut self.lanes[place];
-        let Some((link, queue)) = &mut lane.link else {
-            return;
-        };
-        let link = *link;
-        self.watch.link = link;
-        while let Some(departure) = queue.next(now, &mut self.watch) {
-            let packet = departure.packet;
-            let packet_id = id(&packet);
-            let sojourn = now.since(packet.arrived);
-            self.watch.tell(
-                now,
-                Event::Dequeued {
-                    link,
-                    packet: packet_id,
-                    sojourn,
-                },
-            );
-            lane.sending.push_back(departure.sent);
-            let ecn = packet.ecn;
-            let mut parcel = packet.payload;
-            if ecn == units::Ecn::Ce {
-                parcel.frame.mark();
-            }
-            let Some(arrives) = departure.arrives else {
-                self.watch.tell(
-                    now,
-                    Event::Lost {
-                        link,
-                        packet: packet_id,
-                    },
-                );
-                self.watch.free(parcel.frame);
-                continue;
-            };
-            let all = self.round_trips.one_way(parcel.flow, lane.to);
-            self.flying.push(Reverse(Flying {
-                at: arrives + all.saturating_sub(lane.own_delay),
-                number: parcel.number,
-                to: lane.to,
-                frame: parcel.frame,
-            }));
-        }
-        if let Some(at) = queue.wake_at(now) {
-            lane.wake = lane.wake.min(at);
-        }
-    }
-}
-
-impl Lane {
-    fn next_step(&self) -> Instant {
-        let sent = self.sending.front().copied().unwrap_or(Instant::NEVER);
-        sent.min(self.wake)
     }
 }
 

@@ -58,16 +58,10 @@ fn ran(args: &LinkArgs) -> core::result::Result<u8, (Refused, u8)> {
 }
 
 fn setup(args: &LinkArgs) -> Result<Setup> {
-    let Declared {
-        down,
-        up,
-        rtt,
-        burst,
-    } = Declared::of(args)?;
+    let Declared { down, up, rtt } = Declared::of(args)?;
     Ok(Setup {
         down,
         up,
-        burst,
         command: command(args),
         far: args.far.clone(),
         far_ready: args.far_ready,

@@ -1,11 +1,12 @@
 //! The gateway's counters, as files that others read, and as lines at its end.
 
-use super::{DIRECTIONS, UNLIMITED};
+use super::DIRECTIONS;
 use crate::cli::GatewayArgs;
 use crate::prometheus::{Family, counter, gauge, written};
 use command::Refused;
 use command::files::{distinct, replace, replaceable};
 use live::{Gate, Gates, Standing};
+use scenario::UNLIMITED;
 use serde_json::json;
 use std::path::PathBuf;
 use units::{Duration, Rate};

@@ -22,8 +22,6 @@ pub const CHOICES: &str = "`analects list disciplines` lists the disciplines";
 const DEFAULT: &str = "pfifo";
 /// Two directions without a limit, if nothing says more.
 const UNLIMITED: &str = "link = { rate = \"1000gbit\", up = { rate = \"1000gbit\" } }";
-/// A direction without a queue.
-const UNLIMITED_RATE: Rate = Rate::from_bits(1_000_000_000_000);
 
 /// A link for real packets.
 pub struct Declared {
@@ -33,8 +31,6 @@ pub struct Declared {
     pub up: Link<Frame>,
     /// Both directions' delay.
     pub rtt: Duration,
-    /// Size of a packet that is still to be cut into segments, at most: the bytes of a millisecond.
-    pub burst: u32,
 }
 
 impl Declared {
@@ -76,20 +72,10 @@ impl Declared {
             Some(up) => build(&up)?,
             None => delayed(&registry, link.wire.delay)?,
         };
-        let ways = [
-            Some(&link.capacity),
-            link.up.as_ref().map(|up| &up.capacity),
-        ];
         Ok(Declared {
             down: build(&Direction::down(&link, discipline))?,
             up,
             rtt,
-            burst: ways
-                .iter()
-                .flatten()
-                .map(|way| burst(way))
-                .min()
-                .unwrap_or_default(),
         })
     }
 }
@@ -192,21 +178,9 @@ fn delayed(registry: &Registry<Frame>, delay: Duration) -> Result<Link<Frame>> {
     let queue = queue.map_err(|refusal| Refused::because(refusal, CHOICES))?;
     let line = Line {
         delay,
-        ..Line::new(Capacity::Constant(UNLIMITED_RATE))
+        ..Line::new(Capacity::Constant(scenario::UNLIMITED))
     };
     Ok(Link::new(queue, line))
-}
-
-/// The bytes of a millisecond: a longer packet is cut into segments before it gets here.
-fn burst(capacity: &Capacity) -> u32 {
-    match capacity {
-        Capacity::Constant(rate) => {
-            let bytes = rate.bytes_in(Duration::from_millis(1));
-            u32::try_from(bytes).unwrap_or(u32::MAX)
-        }
-        // It may be slow at any time.
-        Capacity::Trace(_) => 0,
-    }
 }
 
 #[cfg(test)]
