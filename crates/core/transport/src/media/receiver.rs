@@ -75,12 +75,15 @@ impl Receiver {
         if self.params.repeat_frames > 0 {
             self.parts.push_back((part.stream, part.rtp));
         }
-        let params = &self.params;
+        let (params, rtt) = (&self.params, self.rtt);
+        let bytes = packet.len.saturating_sub(params.overhead);
         while self.streams.len() <= usize::from(part.stream) {
             let number = self.streams.len() as u8;
             self.streams.push(Incoming::new(number, params));
         }
-        self.streams[usize::from(part.stream)].part(now, part, params, &mut self.events);
+        let stream = &mut self.streams[usize::from(part.stream)];
+        stream.round_trip(now, rtt);
+        stream.part(now, part, bytes, params, &mut self.events);
     }
 
     /// The next packet of feedback to send `now`, if any.
@@ -129,7 +132,7 @@ impl Receiver {
     pub fn on_timer(&mut self, now: Instant) {
         self.reports.on_timer(now);
         for stream in &mut self.streams {
-            stream.on_timer(now);
+            stream.on_timer(now, &mut self.events);
         }
     }
 
