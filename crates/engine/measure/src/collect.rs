@@ -72,6 +72,8 @@ impl Collector {
             let is_call = entry.kind.entry.rows == Rows::Call;
             is_call.then(|| Video::new(from, entry.stall_threshold, entry.session.buffers()))
         };
+        let buffered = scenario.traffic.iter();
+        let buffered = buffered.map(|entry| entry.session.buffers());
         let queue = |entry: &Traffic| {
             let path = &scenario.paths(entry)[0];
             let queues = scenario.queues(&path.links, entry.up);
@@ -87,7 +89,7 @@ impl Collector {
             ended: Vec::new(),
             started: vec![0; scenario.traffic.len()],
             videos: scenario.traffic.iter().map(video).collect(),
-            audios: Audios::new(from),
+            audios: Audios::new(from, buffered.collect()),
             loads: Loads::default(),
             figures: Figures::new(scenario),
             rates: Rates::default(),

@@ -1,8 +1,9 @@
-//! Frames as they arrive in calls, and when libwebrtc's jitter buffer lets each go, as records for
-//! `tests/it/receiver.rs` to replay.
+//! Frames and sound as they arrive in calls, when libwebrtc's jitter buffer lets each frame go, and how
+//! long its NetEq makes sound wait: records for tests to replay.
 //!
-//! `receiver DRIVER FOLDER [SEED]`: DRIVER is the program that `scripts/witness-receiver.sh` builds, FOLDER
-//! takes the records, those of `make test` with seed 1. Their lines are described in `witness/README.md`.
+//! `receiver DRIVERS VIDEO SOUND [SEED]`: in the folder DRIVERS are the programs that
+//! `scripts/witness-receiver.sh` builds, the other two take the records, those of `make test` with seed 1.
+//! Their lines are described in `witness/README.md`.
 //!
 //! The calls show frames at once, so that the arrivals are the network's alone. Beside them are streams
 //! of frames that no network makes, with jitter by chance.
@@ -38,10 +39,14 @@ struct Arrival {
 /// Frames, by their number.
 type Frames = BTreeMap<u64, Arrival>;
 
-/// The frames of a call.
+/// When each packet of sound was sent, and arrived, in µs.
+type Sound = BTreeMap<u64, (u64, Option<u64>)>;
+
+/// The frames and the sound of a call.
 #[derive(Default)]
 struct Arrivals {
     frames: Frames,
+    sound: Sound,
     /// The sequence number, frame and number of times sent of packets under way.
     packets: BTreeMap<u64, (u64, u64)>,
     sent: BTreeMap<u64, u32>,
@@ -93,6 +98,12 @@ impl Sink for Arrivals {
                 let key = frame == 0 || self.lost == Some(frame - 1);
                 self.frames.entry(frame).or_default().key = key;
             }
+            Event::Traffic(Application::AudioSent { frame, .. }) => {
+                self.sound.insert(frame, (micros(now), None));
+            }
+            Event::Traffic(Application::AudioArrived { frame, .. }) => {
+                self.sound.entry(frame).or_default().1 = Some(micros(now));
+            }
             _ => {}
         }
     }
@@ -102,8 +113,8 @@ impl Sink for Arrivals {
     }
 }
 
-/// The frames of a call over `link`, with `traffic` beside it.
-fn call(seed: u64, link: &str, traffic: &str) -> Result<Frames, Box<dyn Error>> {
+/// What arrives of a call over `link`, with `traffic` beside it.
+fn call(seed: u64, link: &str, traffic: &str) -> Result<Arrivals, Box<dyn Error>> {
     let simulator = Simulator::default();
     let text = format!(
         "name = \"receiver\"\nduration = \"30s\"\nnoise = \"0s\"\ndisciplines = [\"pfifo\"]\n\
@@ -118,7 +129,7 @@ fn call(seed: u64, link: &str, traffic: &str) -> Result<Frames, Box<dyn Error>> 
         tap: Some(&mut arrivals),
     };
     measure::tapped(&simulator, &scenario, &Choice::plain("pfifo"), seed, taps)?;
-    Ok(arrivals.frames)
+    Ok(arrivals)
 }
 
 /// Frames of 30 s at `fps` that take 30 ms and as long as `late` says, in order.
@@ -181,7 +192,7 @@ fn streams(seed: u64) -> Vec<(&'static str, Frames)> {
 }
 
 /// Calls over links.
-fn calls(seed: u64) -> Result<Vec<(&'static str, Frames)>, Box<dyn Error>> {
+fn calls(seed: u64) -> Result<Vec<(&'static str, Arrivals)>, Box<dyn Error>> {
     let bulk = "[[traffic]]\nname = \"bulk\"\nkind = \"bulk\"\nstart = \"8s\"\nsize = \"10MB\"\n";
     Ok(vec![
         ("even", call(seed, "rate = \"10mbit\"", "")?),
@@ -248,7 +259,7 @@ fn ask(driver: &Path, text: &str) -> Result<String, Box<dyn Error>> {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()?;
-    // It answers when it has everything.
+    // Its answers are short enough to wait in the pipe.
     child
         .stdin
         .take()
@@ -298,15 +309,43 @@ fn record(frames: &Frames, answer: &str) -> Result<String, Box<dyn Error>> {
     Ok(text)
 }
 
+/// The record of the packets of sound that arrived: the witness is told when, and says how long to wait.
+fn sound(driver: &Path, sound: &Sound) -> Result<String, Box<dyn Error>> {
+    let arrived = sound.iter().filter_map(|(number, (sent, arrived))| {
+        let arrived = (*arrived)?;
+        Some((arrived, *number, arrived - sent))
+    });
+    let mut arrived: Vec<(u64, u64, u64)> = arrived.collect();
+    arrived.sort_unstable();
+    let lines = arrived.iter();
+    let told: String = lines
+        .map(|(at, number, _)| format!("{number} {at}\n"))
+        .collect();
+    let answer = ask(driver, &told)?;
+    let mut text = String::new();
+    for ((_, number, took), line) in arrived.iter().zip(answer.lines()) {
+        let (_, target) = line.split_once(' ').ok_or("an answer of one word")?;
+        let _ = writeln!(text, "{number} {took} {target}");
+    }
+    Ok(text)
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().collect();
-    let [_, driver, folder, seed @ ..] = &arguments[..] else {
-        return Err("usage: receiver DRIVER FOLDER [SEED]".into());
+    let [_, drivers, video, audio, seed @ ..] = &arguments[..] else {
+        return Err("usage: receiver DRIVERS VIDEO SOUND [SEED]".into());
     };
     let seed = seed.first().map_or(Ok(1), |seed| seed.parse())?;
-    for (name, frames) in calls(seed)?.into_iter().chain(streams(seed)) {
-        let answer = ask(Path::new(driver), &told(&frames))?;
-        let path = Path::new(folder).join(format!("{name}.txt"));
+    let drivers = Path::new(drivers);
+    let mut frames = streams(seed);
+    for (name, arrivals) in calls(seed)? {
+        let path = Path::new(audio).join(format!("{name}.txt"));
+        std::fs::write(path, sound(&drivers.join("audio"), &arrivals.sound)?)?;
+        frames.push((name, arrivals.frames));
+    }
+    for (name, frames) in frames {
+        let answer = ask(&drivers.join("receiver"), &told(&frames))?;
+        let path = Path::new(video).join(format!("{name}.txt"));
         std::fs::write(path, record(&frames, &answer)?)?;
     }
     Ok(())

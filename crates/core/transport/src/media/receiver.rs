@@ -75,14 +75,16 @@ impl Receiver {
         if self.params.repeat_frames > 0 {
             self.parts.push_back((part.stream, part.rtp));
         }
-        let (params, rtt) = (&self.params, self.rtt);
+        let params = &self.params;
         let bytes = packet.len.saturating_sub(params.overhead);
         while self.streams.len() <= usize::from(part.stream) {
             let number = self.streams.len() as u8;
             self.streams.push(Incoming::new(number, params));
         }
         let stream = &mut self.streams[usize::from(part.stream)];
-        stream.round_trip(now, rtt);
+        if packet.rtt > Duration::ZERO {
+            stream.round_trip(now, packet.rtt);
+        }
         stream.part(now, part, bytes, params, &mut self.events);
     }
 

@@ -1,6 +1,6 @@
 //! The jitter buffer compared with libwebrtc's: the frames that libwebrtc's buffer had arrive at ours.
 //! The records are made by `make witness OF=receiver`; `witness/README.md` describes their lines.
-//! `ANALECTS_RECORDS` names a folder with others.
+//! The folder `video` in `ANALECTS_RECORDS` has others.
 
 use crate::common::{resolve, us};
 use measure::{CallResult, Collector, Event, Sink};
@@ -195,7 +195,8 @@ fn held(record: &Record) -> f64 {
 #[test]
 fn frames_leave_as_from_libwebrtcs_buffer() {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/receiver");
-    let folder = std::env::var_os("ANALECTS_RECORDS").map_or(own, PathBuf::from);
+    let others = std::env::var_os("ANALECTS_RECORDS").map(PathBuf::from);
+    let folder = others.map_or(own, |others| others.join("video"));
     let entries = std::fs::read_dir(folder).expect("the records are there");
     let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
     paths.sort();
