@@ -111,8 +111,8 @@ count: setup
 	sh scripts/apt.sh valgrind
 	"$$(sh scripts/built.sh bench)" count $(if $(SHORT),--short) $(if $(RECORD),--record)
 
-# Two that others wrote, or wrote anew, beside ours: OF=gcc is libwebrtc's own, OF=mencius one in Python. The first is
-# fetched and built once, outside of the tree, and writes the records that `make test` replays.
+# What others wrote, or wrote anew, beside ours: OF=gcc and OF=receiver are libwebrtc's own, OF=mencius is in Python. The
+# first two are fetched and built once, outside of the tree, and write the records that `make test` replays.
 witness: setup
 	sh scripts/witness-$(or $(OF),gcc).sh
 

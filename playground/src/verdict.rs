@@ -265,6 +265,7 @@ mod tests {
             frame_delay_ms: Default::default(),
             low_fps_events: 0,
             freezes: 0,
+            playout: None,
             audio: None,
             goodput_mbps: 1.0,
             sojourn_ms: Default::default(),

@@ -65,7 +65,7 @@ impl Calls {
                     *arrived = Some(now);
                 }
             }
-            Event::FrameShown { call, frame } => self.settle(call, frame, Some(now)),
+            Event::FrameShown { call, frame, .. } => self.settle(call, frame, Some(now)),
             Event::FrameLost { call, frame } => self.settle(call, frame, None),
             Event::AudioSent { call, frame, .. } => {
                 self.of
@@ -148,7 +148,14 @@ mod tests {
             calls.event(at(33 * frame), &Event::FrameSent { call, frame });
             calls.event(at(33 * frame + 20), &Event::FrameArrived { call, frame });
         }
-        calls.event(at(100), &Event::FrameShown { call, frame: 0 });
+        calls.event(
+            at(100),
+            &Event::FrameShown {
+                call,
+                frame: 0,
+                held: Duration::ZERO,
+            },
+        );
         calls.event(at(100), &Event::FrameLost { call, frame: 1 });
         calls.event(at(800), &Event::FrameSent { call, frame: 3 });
         calls.finish();

@@ -12,7 +12,7 @@ use units::param::Settings;
 use units::{Duration, Instant, Rate};
 
 /// Presets of common calls, and the one without bounds.
-const PRESETS: [Preset; 4] = [
+const PRESETS: [Preset; 5] = [
     Preset {
         name: "webrtc",
         summary: "a video call in a browser: 30 frames a second, at most 4 Mbit/s",
@@ -24,6 +24,20 @@ const PRESETS: [Preset; 4] = [
             ("max_rate", "4mbit"),
             ("start_rate", "300kbit"),
             ("audio", "32kbit"),
+        ],
+        by_control: &[],
+    },
+    Preset {
+        name: "browser",
+        summary: "the same, and frames are shown as browsers do, by libwebrtc's jitter buffer",
+        source: "preset webrtc; decision 0026",
+        settings: &[
+            ("control", "gcc"),
+            ("min_rate", "150kbit"),
+            ("max_rate", "4mbit"),
+            ("start_rate", "300kbit"),
+            ("audio", "32kbit"),
+            ("session.receiver", "webrtc"),
         ],
         by_control: &[],
     },

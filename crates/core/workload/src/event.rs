@@ -1,7 +1,7 @@
 //! Events of applications, as reported to results.
 
 use serde::{Deserialize, Serialize};
-use units::{FlowId, Instant};
+use units::{Duration, FlowId, Instant};
 
 /// An entry of the scenario's traffic, by its place.
 #[derive(
@@ -60,6 +60,8 @@ pub enum Event {
         call: TrafficId,
         /// Its number.
         frame: u64,
+        /// How long a jitter buffer had it, from its first packet on; nothing without one.
+        held: Duration,
     },
     /// A frame was skipped; it will never be shown.
     FrameLost {

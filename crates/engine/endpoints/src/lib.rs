@@ -232,7 +232,9 @@ pub fn tell<S: Sockets>(
 fn fate(event: media::Event) -> Fate {
     match event {
         media::Event::FrameComplete { stream, id, .. } => Fate::Complete(stream, id),
-        media::Event::FrameShown { stream, id, .. } => Fate::Shown(stream, id),
+        media::Event::FrameShown {
+            stream, id, held, ..
+        } => Fate::Shown(stream, id, held),
         media::Event::FrameLost { stream, id, .. } => Fate::Lost(stream, id),
         media::Event::AudioArrived { id, .. } => Fate::Heard(id),
     }

@@ -70,8 +70,10 @@ impl Collector {
         let from = Instant::ZERO + scenario.warmup;
         let video = |entry: &Traffic| {
             let is_call = entry.kind.entry.rows == Rows::Call;
-            is_call.then(|| Video::new(from, entry.stall_threshold))
+            is_call.then(|| Video::new(from, entry.stall_threshold, entry.session.buffers()))
         };
+        let buffered = scenario.traffic.iter();
+        let buffered = buffered.map(|entry| entry.session.buffers());
         let queue = |entry: &Traffic| {
             let path = &scenario.paths(entry)[0];
             let queues = scenario.queues(&path.links, entry.up);
@@ -87,7 +89,7 @@ impl Collector {
             ended: Vec::new(),
             started: vec![0; scenario.traffic.len()],
             videos: scenario.traffic.iter().map(video).collect(),
-            audios: Audios::new(from),
+            audios: Audios::new(from, buffered.collect()),
             loads: Loads::default(),
             figures: Figures::new(scenario),
             rates: Rates::default(),
@@ -247,8 +249,8 @@ impl Collector {
             Application::FrameArrived { call, frame } => {
                 self.frame(call, |video| video.arrived(now, frame));
             }
-            Application::FrameShown { call, frame } => {
-                self.frame(call, |video| video.shown(now, frame));
+            Application::FrameShown { call, frame, held } => {
+                self.frame(call, |video| video.shown(now, frame, held));
             }
             Application::FrameLost { call, frame } => {
                 self.frame(call, |video| video.lost(now, frame));
@@ -385,6 +387,7 @@ impl Collector {
                     frame_delay_ms: video.delay,
                     low_fps_events: video.low_fps,
                     freezes: video.freezes,
+                    playout: video.playout,
                     audio: self.audios.measured(index),
                     goodput_mbps: of(flows, index).map(rate).fold(0.0, |sum, rate| sum + rate),
                     sojourn_ms: waits.next().map(Waits::delay).unwrap_or_default(),

@@ -20,6 +20,7 @@ pub mod estimate;
 mod event;
 mod figures;
 mod flows;
+mod freezes;
 pub mod interval;
 mod link_meter;
 mod loads;

@@ -70,6 +70,9 @@ pub struct CallResult {
     pub low_fps_events: u64,
     /// Freezes by WebRTC's rule.
     pub freezes: u64,
+    /// Its video as a jitter buffer has it shown; null where frames are shown at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub playout: Option<PlayoutResult>,
     /// Its audio; null without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audio: Option<AudioResult>,
@@ -80,6 +83,15 @@ pub struct CallResult {
     /// Why it stalled, if the run was followed for that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<Why>,
+}
+
+/// A call's video, as a jitter buffer has it shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct PlayoutResult {
+    /// Time of all freezes, in seconds.
+    pub freeze_s: f64,
+    /// Mean time from a frame's first packet until it left the buffer; null if none did.
+    pub jitter_buffer_ms: Option<f64>,
 }
 
 /// A call's audio, as it is played.

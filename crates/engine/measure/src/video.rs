@@ -4,7 +4,8 @@
 //! known and the next one's turn has come; then it is counted and forgotten, so that a call of any
 //! length keeps the frames that are under way.
 
-use crate::result::FrameDelay;
+use crate::freezes::Freezes;
+use crate::result::{FrameDelay, PlayoutResult};
 use crate::waits::Waits;
 use std::collections::VecDeque;
 use units::{Duration, Instant};
@@ -16,6 +17,8 @@ pub struct Video {
     from: Instant,
     /// A frame later than this is late.
     threshold: Duration,
+    /// Its receiver has a jitter buffer.
+    buffered: bool,
     /// Frames whose fate or whose turn's end is open, in the order of sending.
     open: VecDeque<Frame>,
     shown: Shown,
@@ -57,19 +60,18 @@ pub struct Turn {
 
 /// Fewer frames than this shown in a second are a low-FPS event.
 const LOW_FPS: u64 = 10;
-/// Gaps over which WebRTC takes the mean for its freeze rule.
-const FREEZE_WINDOW: usize = 30;
 const SECOND: Duration = Duration::from_secs(1);
 
 impl Video {
     /// A call; frames handed over from `from` on are measured, and those later than `threshold` are
-    /// late.
-    pub fn new(from: Instant, threshold: Duration) -> Self {
+    /// late. Its receiver shows frames at once, or by a jitter buffer.
+    pub fn new(from: Instant, threshold: Duration, buffered: bool) -> Self {
         Video {
             from,
             threshold,
+            buffered,
             open: VecDeque::new(),
-            shown: Shown::default(),
+            shown: Shown::new(buffered),
             frames: 0,
             late: 0,
             lost: 0,
@@ -105,12 +107,12 @@ impl Video {
         }
     }
 
-    /// A frame was shown.
-    pub fn shown(&mut self, now: Instant, number: u64) {
+    /// A frame was shown that a jitter buffer had for as long as `held`.
+    pub fn shown(&mut self, now: Instant, number: u64, held: Duration) {
         if let Some(frame) = self.frame(number) {
             frame.fate = Some(Fate::Shown);
         }
-        self.shown.shown(now, self.from);
+        self.shown.shown(now, self.from, held);
     }
 
     fn frame(&mut self, number: u64) -> Option<&mut Frame> {
@@ -181,7 +183,8 @@ impl Video {
             late: self.late,
             lost: self.lost,
             low_fps: self.shown.low_fps(end),
-            freezes: self.shown.freezes,
+            freezes: self.shown.freezes.count(),
+            playout: self.buffered.then(|| self.shown.playout()),
             stall_s: self.stall.as_secs_f64(),
             delay: FrameDelay {
                 p50: delays.p50,
@@ -206,6 +209,8 @@ pub struct Measured {
     pub low_fps: u64,
     /// Freezes by WebRTC's rule.
     pub freezes: u64,
+    /// What a jitter buffer made of it, if its receiver has one.
+    pub playout: Option<PlayoutResult>,
     /// Time for which frames were late, in seconds.
     pub stall_s: f64,
     /// Quantiles of the delay.
@@ -213,21 +218,31 @@ pub struct Measured {
 }
 
 /// Statistics of the moments at which frames are shown.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Shown {
     /// Start of the second that is being counted, once a measured frame was handed over.
     second: Option<Instant>,
     /// Frames shown in it.
     count: u64,
     low: u64,
-    last: Option<Instant>,
-    /// The latest gaps, and their sum.
-    gaps: VecDeque<Duration>,
-    sum: Duration,
-    freezes: u64,
+    freezes: Freezes,
+    /// Measured frames that were shown, and the sum of the time that a jitter buffer had them.
+    frames: u64,
+    held: Duration,
 }
 
 impl Shown {
+    fn new(buffered: bool) -> Self {
+        Shown {
+            second: None,
+            count: 0,
+            low: 0,
+            freezes: Freezes::new(buffered),
+            frames: 0,
+            held: Duration::ZERO,
+        }
+    }
+
     fn begin(&mut self, now: Instant) {
         if self.second.is_none() {
             self.second = Some(now);
@@ -235,11 +250,21 @@ impl Shown {
         }
     }
 
-    fn shown(&mut self, now: Instant, from: Instant) {
+    fn shown(&mut self, now: Instant, from: Instant, held: Duration) {
         self.pass(now);
         self.count += 1;
-        if let Some(last) = self.last.replace(now) {
-            self.gap(now.since(last), now >= from);
+        self.freezes.shown(now, now >= from);
+        if now >= from {
+            self.frames += 1;
+            self.held += held;
+        }
+    }
+
+    fn playout(&self) -> PlayoutResult {
+        let held = self.held.as_millis_f64();
+        PlayoutResult {
+            freeze_s: self.freezes.time().as_secs_f64(),
+            jitter_buffer_ms: (self.frames > 0).then(|| held / self.frames as f64),
         }
     }
 
@@ -252,22 +277,6 @@ impl Shown {
             self.low += u64::from(self.count < LOW_FPS);
             self.count = 0;
             *second += SECOND;
-        }
-    }
-
-    /// A freeze is a gap of at least max(3δ, δ + 150 ms), δ the mean of the last thirty gaps (WebRTC's
-    /// `freezeCount`).
-    fn gap(&mut self, gap: Duration, measured: bool) {
-        if !self.gaps.is_empty() {
-            let mean = self.sum / self.gaps.len() as u64;
-            let limit = (mean * 3).max(mean + Duration::from_millis(150));
-            self.freezes += u64::from(gap >= limit && measured);
-        }
-        self.gaps.push_back(gap);
-        self.sum += gap;
-        if self.gaps.len() > FREEZE_WINDOW {
-            let oldest = self.gaps.pop_front().unwrap_or_default();
-            self.sum = self.sum.saturating_sub(oldest);
         }
     }
 
@@ -304,13 +313,13 @@ mod tests {
 
     /// Frames every 100 ms; `delays[i]` in ms, or `None` for lost 300 ms after it was sent.
     fn video(delays: &[Option<u64>]) -> Video {
-        let mut video = Video::new(at(0), STALL);
+        let mut video = Video::new(at(0), STALL, false);
         for (i, delay) in (0..).zip(delays) {
             video.sent(at(100 * i), i);
             match delay {
                 Some(delay) => {
                     video.arrived(at(100 * i + delay), i);
-                    video.shown(at(100 * i + delay), i);
+                    video.shown(at(100 * i + delay), i, Duration::ZERO);
                 }
                 None => video.lost(at(100 * i + 300), i),
             }
@@ -343,11 +352,11 @@ mod tests {
 
     #[test]
     fn a_frame_is_kept_until_its_turn_is_over() {
-        let mut video = Video::new(at(0), STALL);
+        let mut video = Video::new(at(0), STALL, false);
         video.sent(at(0), 0);
         video.arrived(at(40), 0);
         assert_eq!(video.turn(), None, "it may still be lost");
-        video.shown(at(50), 0);
+        video.shown(at(50), 0, Duration::ZERO);
         assert_eq!(video.turn(), None, "its turn goes on");
         video.sent(at(100), 1);
         let turn = video.turn().unwrap();
@@ -358,7 +367,7 @@ mod tests {
     #[test]
     fn a_frame_that_never_comes_is_late_until_the_end() {
         for (end, late, stall) in [(150, 0, 0.0), (400, 1, 0.4)] {
-            let mut video = Video::new(at(0), STALL);
+            let mut video = Video::new(at(0), STALL, false);
             video.sent(at(0), 0);
             turns(&mut video, end);
             let measured = video.measured(at(end));
@@ -369,13 +378,13 @@ mod tests {
     #[test]
     fn low_fps_and_freezes() {
         // 40 frames a second for one second, then a gap of 400 ms, then one frame.
-        let mut video = Video::new(at(0), STALL);
+        let mut video = Video::new(at(0), STALL, false);
         for i in 0..40 {
             video.sent(at(25 * i), i);
-            video.shown(at(25 * i), i);
+            video.shown(at(25 * i), i, Duration::ZERO);
         }
         video.sent(at(1300), 40);
-        video.shown(at(975 + 400), 40);
+        video.shown(at(975 + 400), 40, Duration::ZERO);
         // Mean gap 25 ms: a freeze begins at 175 ms. The second second shows one frame.
         let measured = video.measured(at(2000));
         assert_eq!((measured.freezes, measured.low_fps), (1, 1));
@@ -388,11 +397,11 @@ mod tests {
 
     #[test]
     fn the_warm_up_is_not_measured() {
-        let mut video = Video::new(at(1000), STALL);
+        let mut video = Video::new(at(1000), STALL, false);
         for (number, sent) in [(0, 0), (1, 900), (2, 1000)] {
             video.sent(at(sent), number);
             video.arrived(at(sent + 500), number);
-            video.shown(at(sent + 500), number);
+            video.shown(at(sent + 500), number, Duration::ZERO);
         }
         let turns = turns(&mut video, 2000);
         assert_eq!(turns.len(), 3, "loads see all of them");

@@ -115,7 +115,11 @@ mod tests {
             Event::FlowEnded { flow },
             Event::FrameSent { call, frame },
             Event::FrameArrived { call, frame },
-            Event::FrameShown { call, frame },
+            Event::FrameShown {
+                call,
+                frame,
+                held: Duration::from_nanos(u64::MAX),
+            },
             Event::FrameLost { call, frame },
             Event::AudioSent {
                 call,

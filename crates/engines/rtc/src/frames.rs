@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use transport::media::Event;
-use units::Instant;
+use units::{Duration, Instant};
 
 /// The least bytes of a frame: what it says.
 const LEAST: usize = 16;
@@ -54,7 +54,13 @@ impl Shown {
         for id in self.next..id {
             self.events.push_back(Event::FrameLost { stream, id, at });
         }
-        self.events.push_back(Event::FrameShown { stream, id, at });
+        let held = Duration::ZERO;
+        self.events.push_back(Event::FrameShown {
+            stream,
+            id,
+            at,
+            held,
+        });
         self.next = id + 1;
         false
     }
@@ -95,7 +101,13 @@ mod tests {
         let stream = STREAM;
         let complete = |id| Event::FrameComplete { stream, id, at };
         let lost = |id| Event::FrameLost { stream, id, at };
-        let showed = |id| Event::FrameShown { stream, id, at };
+        let held = Duration::ZERO;
+        let showed = |id| Event::FrameShown {
+            stream,
+            id,
+            at,
+            held,
+        };
         let expected = [
             complete(0),
             showed(0),

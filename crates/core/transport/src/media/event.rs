@@ -1,6 +1,6 @@
 //! What a receiver tells of frames.
 
-use units::Instant;
+use units::{Duration, Instant};
 
 /// What became of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub enum Event {
         /// When.
         at: Instant,
     },
-    /// The frame and all that it depends on are complete.
+    /// The frame is shown: it and all that it depends on are complete, and its turn has come.
     FrameShown {
         /// Its stream.
         stream: u8,
@@ -22,6 +22,8 @@ pub enum Event {
         id: u64,
         /// When.
         at: Instant,
+        /// How long the jitter buffer had it, from its first packet on; nothing without such a buffer.
+        held: Duration,
     },
     /// A newer key frame is shown instead; the frame itself may have been complete.
     FrameLost {

@@ -1,8 +1,9 @@
 //! Frames in the receiver: which are complete, which can be shown, which are lost.
 
-use super::{Event, Fragment};
+use super::jitter_buffer::{JitterBuffer, Whole};
+use super::{Event, Fragment, MediaParams};
 use std::collections::VecDeque;
-use units::Instant;
+use units::{Duration, Instant};
 
 /// A frame so far ahead of the awaited one is invalid.
 const FARTHEST: u64 = 10_000;
@@ -19,6 +20,19 @@ pub struct Frames {
     started: bool,
     /// A frame so many behind the newest is lost; 0 for none.
     most_behind: usize,
+    /// Where frames that can be shown wait for their turn, if they do.
+    buffer: Option<Box<JitterBuffer>>,
+}
+
+/// The arrival of a part.
+#[derive(Debug, Clone, Copy)]
+pub struct Came {
+    /// When.
+    pub at: Instant,
+    /// How long it is, without headers.
+    pub bytes: u32,
+    /// It was asked for.
+    pub repaired: bool,
 }
 
 /// A frame whose parts may have arrived; with a `count` of zero none has.
@@ -27,7 +41,7 @@ struct Slot {
     first_rtp: u64,
     count: u32,
     arrived: u32,
-    key: bool,
+    frame: Whole,
 }
 
 impl Slot {
@@ -37,11 +51,14 @@ impl Slot {
 }
 
 impl Frames {
-    /// No frame of `stream` has come; one that is `most_behind` the newest is lost, unless that is 0.
-    pub fn new(stream: u8, most_behind: u32) -> Self {
+    /// No frame of `stream` has come.
+    pub fn new(stream: u8, params: &MediaParams) -> Self {
         Frames {
             stream,
-            most_behind: most_behind as usize,
+            most_behind: params.repeat_frames as usize,
+            buffer: params
+                .buffers()
+                .then(|| Box::new(JitterBuffer::new(stream))),
             ..Frames::default()
         }
     }
@@ -60,11 +77,11 @@ impl Frames {
     /// no longer of interest, if that has changed.
     pub fn part(
         &mut self,
-        at: Instant,
+        came: &Came,
         part: &Fragment,
         events: &mut VecDeque<Event>,
     ) -> Option<u64> {
-        let stream = self.stream;
+        let (stream, at) = (self.stream, came.at);
         let ahead = part.frame.checked_sub(self.front)?;
         let first_rtp = part.rtp.checked_sub(u64::from(part.index))?;
         if ahead > FARTHEST || part.index >= part.count {
@@ -80,12 +97,24 @@ impl Frames {
                 first_rtp,
                 count: part.count,
                 arrived: 0,
-                key: part.key,
+                frame: Whole {
+                    id: part.frame,
+                    timestamp: part.timestamp,
+                    first: at,
+                    key: part.key,
+                    ..Whole::default()
+                },
             };
         }
         slot.arrived = slot.count.min(slot.arrived + 1);
-        let (complete, key) = (slot.complete(), slot.key);
+        slot.frame.last = at;
+        slot.frame.bytes = slot.frame.bytes.saturating_add(came.bytes);
+        slot.frame.repaired |= came.repaired;
+        let (complete, key) = (slot.complete(), slot.frame.key);
         if complete {
+            if let Some(buffer) = &mut self.buffer {
+                buffer.complete(&slot.frame);
+            }
             let id = part.frame;
             events.push_back(Event::FrameComplete { stream, id, at });
         }
@@ -115,16 +144,44 @@ impl Frames {
         }
     }
 
+    /// The round trip is `rtt`, as far as the sender knows.
+    pub fn round_trip(&mut self, now: Instant, rtt: Duration) {
+        if let Some(buffer) = &mut self.buffer {
+            buffer.round_trip(now, rtt);
+        }
+    }
+
+    /// When to call [`on_timer`](Self::on_timer); [`Instant::NEVER`] if not at all.
+    pub fn next_timer(&self) -> Instant {
+        let buffer = self.buffer.as_ref();
+        buffer.map_or(Instant::NEVER, |buffer| buffer.next_timer())
+    }
+
+    /// Time has passed: frames that wait may have their turn.
+    pub fn on_timer(&mut self, now: Instant, events: &mut VecDeque<Event>) {
+        if let Some(buffer) = &mut self.buffer {
+            buffer.on_timer(now, events);
+        }
+    }
+
     fn show(&mut self, at: Instant, events: &mut VecDeque<Event>) -> Option<u64> {
         let mut end = None;
         while let Some(slot) = self.slots.front() {
-            if !slot.complete() || !(slot.key || self.started) {
+            if !slot.complete() || !(slot.frame.key || self.started) {
                 break;
             }
             end = Some(slot.first_rtp.saturating_add(u64::from(slot.count)));
             self.started = true;
-            let (stream, id) = (self.stream, self.front);
-            events.push_back(Event::FrameShown { stream, id, at });
+            let (stream, id, held) = (self.stream, self.front, Duration::ZERO);
+            match &mut self.buffer {
+                Some(buffer) => buffer.push(at, slot.frame, events),
+                None => events.push_back(Event::FrameShown {
+                    stream,
+                    id,
+                    at,
+                    held,
+                }),
+            }
             self.front += 1;
             self.slots.pop_front();
         }
@@ -136,6 +193,12 @@ impl Frames {
 mod tests {
     use super::*;
 
+    const CAME: Came = Came {
+        at: Instant::ZERO,
+        bytes: 1_000,
+        repaired: false,
+    };
+
     /// Frames of two parts each; 0 and 3 are key frames.
     fn part(frame: u64, index: u32) -> Fragment {
         Fragment {
@@ -145,6 +208,7 @@ mod tests {
             index,
             count: 2,
             key: frame.is_multiple_of(3),
+            timestamp: 0,
         }
     }
 
@@ -153,9 +217,7 @@ mod tests {
         let mut events = VecDeque::new();
         let mut end = None;
         for &(frame, index) in parts {
-            end = frames
-                .part(Instant::ZERO, &part(frame, index), &mut events)
-                .or(end);
+            end = frames.part(&CAME, &part(frame, index), &mut events).or(end);
         }
         let text = |event| match event {
             Event::FrameComplete { id, .. } => format!("complete {id}"),
@@ -213,7 +275,11 @@ mod tests {
 
     #[test]
     fn a_frame_far_behind_the_newest_is_passed_over() {
-        let mut frames = Frames::new(7, 3);
+        let params = MediaParams {
+            repeat_frames: 3,
+            ..MediaParams::default()
+        };
+        let mut frames = Frames::new(7, &params);
         let mut events = VecDeque::new();
         // Frame 0 never arrives, of frame 2 one part does not.
         for (frame, index) in [(1, 0), (1, 1), (2, 0), (3, 0), (3, 1), (4, 0), (5, 0)] {
@@ -221,17 +287,23 @@ mod tests {
                 key: false,
                 ..part(frame, index)
             };
-            frames.part(Instant::ZERO, &part, &mut events);
+            frames.part(&CAME, &part, &mut events);
         }
         // With frame 3 there are four: 0 is lost, and 1 is shown. With 5, 2 is lost and 3 shown.
-        let (stream, at) = (7, Instant::ZERO);
+        let (stream, at, held) = (7, Instant::ZERO, Duration::ZERO);
+        let shown = |id| Event::FrameShown {
+            stream,
+            id,
+            at,
+            held,
+        };
         let expected = [
             Event::FrameComplete { stream, id: 1, at },
             Event::FrameLost { stream, id: 0, at },
-            Event::FrameShown { stream, id: 1, at },
+            shown(1),
             Event::FrameComplete { stream, id: 3, at },
             Event::FrameLost { stream, id: 2, at },
-            Event::FrameShown { stream, id: 3, at },
+            shown(3),
         ];
         assert_eq!(events, expected);
     }
@@ -259,7 +331,7 @@ mod tests {
                 ..part(0, 1)
             },
         ] {
-            assert_eq!(frames.part(Instant::ZERO, &bad, &mut events), None);
+            assert_eq!(frames.part(&CAME, &bad, &mut events), None);
         }
         assert!(!frames.blocked() && events.is_empty());
     }

@@ -1,7 +1,7 @@
 //! The receiver's state of one stream of video: the missing parts, the frames that can be shown,
 //! and whether only a key frame helps.
 
-use super::frames::Frames;
+use super::frames::{Came, Frames};
 use super::nack::{Arrived, Missing};
 use super::{Event, Fragment, MediaParams};
 use std::collections::VecDeque;
@@ -28,31 +28,39 @@ impl Incoming {
         };
         Incoming {
             missing: Missing::new(retries),
-            frames: Frames::new(stream, params.repeat_frames),
+            frames: Frames::new(stream, params),
             key_wanted: None,
             key_due: Instant::NEVER,
         }
     }
 
-    /// Handles the arrival of a part; the resulting events are appended to `events`.
+    /// Handles the arrival of a part of `bytes`, headers apart; the resulting events are appended to
+    /// `events`.
     pub fn part(
         &mut self,
         now: Instant,
         part: &Fragment,
+        bytes: u32,
         params: &MediaParams,
         events: &mut VecDeque<Event>,
     ) {
         let asks = params.repeat_frames == 0;
-        match self.missing.arrived(now, part.rtp) {
+        let arrived = self.missing.arrived(now, part.rtp);
+        match arrived {
             Arrived::Old => return,
             Arrived::Hopeless if asks => self.want_key(now),
-            Arrived::New | Arrived::Hopeless => {}
+            Arrived::New | Arrived::Repaired | Arrived::Hopeless => {}
         }
+        let came = Came {
+            at: now,
+            bytes,
+            repaired: arrived == Arrived::Repaired,
+        };
         if part.key && self.key_wanted.is_some_and(|first| part.frame >= first) {
             self.key_wanted = None;
             self.key_due = now + params.wait_frame;
         }
-        if let Some(end) = self.frames.part(now, part, events) {
+        if let Some(end) = self.frames.part(&came, part, events) {
             self.missing.forget_before(end);
             if self.key_wanted.is_none() && asks {
                 self.key_due = now + params.wait_frame;
@@ -99,12 +107,19 @@ impl Incoming {
 
     /// When to call [`on_timer`](Self::on_timer); [`Instant::NEVER`] if not at all.
     pub fn next_timer(&self) -> Instant {
-        self.missing.next_timer().min(self.key_due)
+        let repair = self.missing.next_timer().min(self.key_due);
+        repair.min(self.frames.next_timer())
     }
 
-    /// Time has passed.
-    pub fn on_timer(&mut self, now: Instant) {
+    /// The round trip is `rtt`, as far as the sender knows.
+    pub fn round_trip(&mut self, now: Instant, rtt: Duration) {
+        self.frames.round_trip(now, rtt);
+    }
+
+    /// Time has passed; the resulting events are appended to `events`.
+    pub fn on_timer(&mut self, now: Instant, events: &mut VecDeque<Event>) {
         self.missing.on_timer(now);
+        self.frames.on_timer(now, events);
         if now >= self.key_due {
             self.want_key(now);
         }

@@ -18,14 +18,15 @@
 //! its `mss`.
 //!
 //! Definitions. A frame is *complete* when its last missing packet is at the receiver. It is
-//! *shown* when it is complete and every frame back to the last key frame was shown; there is no
-//! playout delay. A complete key frame that is newer than a frame not shown yet makes that frame
+//! *shown* when it is complete and every frame back to the last key frame was shown, at once or, with
+//! [`Playout::WebRtc`], when its turn has come. A complete key frame that is newer than a frame not shown yet makes that frame
 //! *lost*. Every frame handed over is shown or lost or still waits when the session ends.
 
 mod event;
 mod feedback;
 mod frames;
 mod incoming;
+mod jitter_buffer;
 mod nack;
 mod pacer;
 mod queue;
@@ -37,6 +38,7 @@ mod tests;
 
 pub use crate::wire::media::{Acks, Arrivals, Content, Feedback, Fragment, Packet};
 pub use event::Event;
+pub use jitter_buffer::Playout;
 pub use queue::Frame;
 pub use receiver::{Receiver, ReceiverStats};
 pub use sender::{Sender, SenderStats};
@@ -82,6 +84,9 @@ units::params! {
         skip_queue: units::Duration = "350ms", range "10ms".."60s", source "libwebrtc congestion window QueueSize:350,DropFrame; decision 0020";
         /// The encoder is slowed so that the pacer's queue empties in this time; 0 for not at all.
         drain: units::Duration = "100ms", range "0ms".."60s", source "decision 0020";
+        /// When the receiver shows frames: `immediate`ly, once it can, or as `webrtc` does, whose jitter
+        /// buffer makes them wait for their turn.
+        receiver: Playout = "immediate", source "decision 0026";
         /// Smallest time without acknowledgements after which everything in flight counts as lost.
         min_rto: units::Duration = "200ms", range "10ms".."10s", source "Linux TCP_RTO_MIN";
     }
@@ -91,6 +96,11 @@ impl MediaParams {
     /// Length of a full packet, IP header included.
     pub const fn packet(&self) -> u32 {
         self.payload + self.overhead
+    }
+
+    /// Whether frames wait in a jitter buffer before they are shown.
+    pub fn buffers(&self) -> bool {
+        self.receiver == Playout::WebRtc
     }
 
     /// The control's setup for a session whose encoder starts at `start` and stays within `bounds`.

@@ -42,6 +42,8 @@ struct Entry {
 pub enum Arrived {
     /// It was not here before.
     New,
+    /// Nor was this, and it has been asked for.
+    Repaired,
     /// It was, or is no longer of interest.
     Old,
     /// It is new, and the packets missing before it cannot be repaired.
@@ -66,9 +68,14 @@ impl Missing {
         if rtp < self.next {
             return match self.list.binary_search_by_key(&rtp, |entry| entry.rtp) {
                 Ok(index) => {
-                    self.wanted -= usize::from(self.list[index].asked <= self.retries);
+                    let asked = self.list[index].asked;
+                    self.wanted -= usize::from(asked <= self.retries);
                     self.list.remove(index);
-                    Arrived::New
+                    if asked > 0 {
+                        Arrived::Repaired
+                    } else {
+                        Arrived::New
+                    }
                 }
                 Err(_) => Arrived::Old,
             };
@@ -174,7 +181,7 @@ mod tests {
         assert_eq!(missing.arrived(ms(0), 0), Arrived::New);
         assert_eq!(missing.arrived(ms(1), 3), Arrived::New);
         assert_eq!(missing.ask(ms(1), RTT), (vec![1, 2], false));
-        assert_eq!(missing.arrived(ms(5), 2), Arrived::New);
+        assert_eq!(missing.arrived(ms(5), 2), Arrived::Repaired);
         assert_eq!(missing.arrived(ms(5), 2), Arrived::Old);
         // Ticks at 21, 41, 61, ...: 20 ms after asking is too early, 40 ms is not.
         let mut asked = Vec::new();
@@ -187,7 +194,11 @@ mod tests {
             }
         }
         assert_eq!(asked, [(ms(41), vec![1], false), (ms(81), vec![], true)]);
-        assert_eq!(missing.arrived(ms(200), 1), Arrived::New, "late, but new");
+        assert_eq!(
+            missing.arrived(ms(200), 1),
+            Arrived::Repaired,
+            "late, but new"
+        );
         assert_eq!(missing.arrived(ms(200), 1), Arrived::Old);
     }
 

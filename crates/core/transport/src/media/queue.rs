@@ -73,6 +73,12 @@ pub struct Queue {
     repairs_at: Instant,
 }
 
+/// The time stamp of a frame that is handed over `now`: RTP's, of 90 kHz.
+fn timestamp(now: Instant) -> u32 {
+    let ticks = u128::from(now.as_nanos()) * 9 / 100_000;
+    ticks as u32
+}
+
 impl Queue {
     /// Cuts a frame into parts of about equal size.
     pub fn push(&mut self, now: Instant, frame: &Frame, params: &MediaParams) {
@@ -82,6 +88,7 @@ impl Queue {
         }
         let bytes = u64::from(frame.bytes.max(1));
         let count = bytes.div_ceil(u64::from(params.payload));
+        let timestamp = timestamp(now);
         for index in 0..count {
             let payload = bytes * (index + 1) / count - bytes * index / count;
             let place = self.base + self.parts.len() as u64;
@@ -94,6 +101,7 @@ impl Queue {
                     index: index as u32,
                     count: count as u32,
                     key: frame.key,
+                    timestamp,
                 },
                 len: payload as u32 + params.overhead,
                 since: now,

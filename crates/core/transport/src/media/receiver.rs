@@ -76,11 +76,16 @@ impl Receiver {
             self.parts.push_back((part.stream, part.rtp));
         }
         let params = &self.params;
+        let bytes = packet.len.saturating_sub(params.overhead);
         while self.streams.len() <= usize::from(part.stream) {
             let number = self.streams.len() as u8;
             self.streams.push(Incoming::new(number, params));
         }
-        self.streams[usize::from(part.stream)].part(now, part, params, &mut self.events);
+        let stream = &mut self.streams[usize::from(part.stream)];
+        if packet.rtt > Duration::ZERO {
+            stream.round_trip(now, packet.rtt);
+        }
+        stream.part(now, part, bytes, params, &mut self.events);
     }
 
     /// The next packet of feedback to send `now`, if any.
@@ -129,7 +134,7 @@ impl Receiver {
     pub fn on_timer(&mut self, now: Instant) {
         self.reports.on_timer(now);
         for stream in &mut self.streams {
-            stream.on_timer(now);
+            stream.on_timer(now, &mut self.events);
         }
     }
 

@@ -189,6 +189,7 @@ mod tests {
             index: (rtp % 2) as u32,
             count: 2,
             key: rtp < 2,
+            timestamp: 0,
         }
     }
 

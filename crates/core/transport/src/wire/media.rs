@@ -43,6 +43,9 @@ pub struct Fragment {
     pub count: u32,
     /// The frame depends on no other.
     pub key: bool,
+    /// When the sender was given the frame, in ticks of 90 kHz (RTP's time stamp); it begins anew
+    /// after 13 hours.
+    pub timestamp: u32,
 }
 
 /// A packet from the receiver.

@@ -24,7 +24,7 @@ use crate::{
 use flows::{Flows, Opening, Owner};
 use slots::{SlotId, Slots};
 use std::collections::BTreeMap;
-use units::{FlowId, Instant};
+use units::{Duration, FlowId, Instant};
 
 /// An application that runs.
 struct Running {
@@ -453,7 +453,11 @@ impl Driver {
             Report::PageDone { load } => Event::PageDone { page, load },
             Report::FrameSent { frame } => Event::FrameSent { call: page, frame },
             Report::FrameArrived { frame } => Event::FrameArrived { call: page, frame },
-            Report::FrameShown { frame } => Event::FrameShown { call: page, frame },
+            Report::FrameShown { frame } => Event::FrameShown {
+                call: page,
+                frame,
+                held: Duration::ZERO,
+            },
             Report::Figure {
                 figure,
                 value,

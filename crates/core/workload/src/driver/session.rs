@@ -2,7 +2,7 @@
 
 use super::{Driver, End, Sockets};
 use crate::{ConnId, Event, Frame, Input, TrafficId};
-use units::Instant;
+use units::{Duration, Instant};
 
 /// The stream of video that a call is judged by: results hear of its frames only.
 const JUDGED: u8 = 0;
@@ -13,8 +13,8 @@ const JUDGED: u8 = 0;
 pub enum Fate {
     /// Its last missing packet arrived.
     Complete(u8, u64),
-    /// It was shown.
-    Shown(u8, u64),
+    /// It was shown, after a jitter buffer had it for so long.
+    Shown(u8, u64, Duration),
     /// It will never be shown.
     Lost(u8, u64),
     /// It is of audio, and arrived.
@@ -34,9 +34,9 @@ impl Driver {
                 sockets.tell(now, Event::Delivered { flow, bytes });
                 (stream, Event::FrameArrived { call, frame })
             }
-            Fate::Shown(stream, frame) => {
+            Fate::Shown(stream, frame, held) => {
                 open.frames(stream).settled(frame);
-                (stream, Event::FrameShown { call, frame })
+                (stream, Event::FrameShown { call, frame, held })
             }
             Fate::Lost(stream, frame) => {
                 open.frames(stream).settled(frame);

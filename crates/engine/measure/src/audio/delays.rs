@@ -4,6 +4,9 @@
 //! A frame's delay counts from that of the fastest within two seconds. The largest of each half a
 //! second goes into a histogram that forgets, and the target is its 95th percentile. NetEq's
 //! handling of reordered packets is left out: paths do not reorder.
+//!
+//! NetEq's time is one of ticks of 10 ms. Receivers without a jitter buffer of video have no ticks
+//! here, and the two seconds count by arrivals: results keep that (decision 0026).
 
 use std::collections::VecDeque;
 use units::{Duration, Instant};
@@ -21,12 +24,16 @@ const FORGET: f64 = 0.983;
 const START_WEIGHT: f64 = 2.0;
 /// `kStartDelayMs`: the target before there is a sample.
 const START: Duration = Duration::from_millis(80);
+/// `TickTimer::kDefaultMsPerTick`.
+const TICK: Duration = Duration::from_millis(10);
 
 /// The delays of arrivals.
 #[derive(Debug)]
 pub struct Delays {
-    /// When each frame of the last two seconds arrived, and its delay.
-    recent: VecDeque<(Instant, Duration)>,
+    /// Time is one of ticks.
+    ticks: bool,
+    /// The frames of the last two seconds.
+    recent: VecDeque<Frame>,
     /// Share of the samples in each bucket.
     histogram: Vec<f64>,
     samples: u32,
@@ -35,9 +42,20 @@ pub struct Delays {
     largest: Duration,
 }
 
-impl Default for Delays {
-    fn default() -> Self {
+#[derive(Debug, Clone, Copy)]
+struct Frame {
+    /// When it arrived, or with ticks, was sent.
+    at: Instant,
+    delay: Duration,
+    /// The delay as NetEq has it, up to a tick that all have.
+    told: Duration,
+}
+
+impl Delays {
+    /// No frame has arrived. With `ticks`, time is NetEq's.
+    pub fn new(ticks: bool) -> Self {
         Delays {
+            ticks,
             recent: VecDeque::new(),
             histogram: vec![0.0; BUCKETS],
             samples: 0,
@@ -45,17 +63,18 @@ impl Default for Delays {
             largest: Duration::ZERO,
         }
     }
-}
 
-impl Delays {
     /// A frame arrived `now` that was on its way for `delay`.
     pub fn arrived(&mut self, now: Instant, delay: Duration) {
-        if self.recent.is_empty() && self.samples == 0 {
+        let frame = self.frame(now, delay);
+        let now = if self.ticks { tick(now) } else { now };
+        // NetEq has no delay before there are two.
+        if self.recent.len() <= usize::from(self.ticks) && self.samples == 0 {
             self.began = now;
         }
-        self.recent.push_back((now, delay));
-        while let Some((at, _)) = self.recent.front()
-            && now.since(*at) > HISTORY
+        self.recent.push_back(frame);
+        while let Some(oldest) = self.recent.front()
+            && frame.at.since(oldest.at) > HISTORY
         {
             self.recent.pop_front();
         }
@@ -63,8 +82,23 @@ impl Delays {
             self.sample();
             (self.began, self.largest) = (now, Duration::ZERO);
         }
-        let relative = delay.saturating_sub(self.least());
+        let told = self.recent.iter().map(|frame| frame.told);
+        let least = told.min().unwrap_or_default();
+        let relative = frame.told.saturating_sub(least);
         self.largest = self.largest.max(relative);
+    }
+
+    fn frame(&self, now: Instant, delay: Duration) -> Frame {
+        if !self.ticks {
+            let (at, told) = (now, delay);
+            return Frame { at, delay, told };
+        }
+        let early = now.since(tick(now));
+        Frame {
+            at: Instant::ZERO + now.since(Instant::ZERO).saturating_sub(delay),
+            delay,
+            told: (delay + TICK).saturating_sub(early),
+        }
     }
 
     fn sample(&mut self) {
@@ -83,13 +117,13 @@ impl Delays {
 
     /// The delay of the fastest frame.
     pub fn least(&self) -> Duration {
-        let delays = self.recent.iter().map(|(_, delay)| *delay);
+        let delays = self.recent.iter().map(|frame| frame.delay);
         delays.min().unwrap_or_default()
     }
 
     /// By how much the slowest was slower.
     pub fn spread(&self) -> Duration {
-        let delays = self.recent.iter().map(|(_, delay)| *delay);
+        let delays = self.recent.iter().map(|frame| frame.delay);
         delays
             .max()
             .unwrap_or_default()
@@ -111,6 +145,12 @@ impl Delays {
     }
 }
 
+/// The tick that `now` is in.
+fn tick(now: Instant) -> Instant {
+    let tick = TICK.as_nanos();
+    Instant::from_nanos(now.as_nanos() / tick * tick)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -128,7 +168,7 @@ mod tests {
 
     #[test]
     fn the_fastest_is_forgotten_after_two_seconds() {
-        let mut delays = Delays::default();
+        let mut delays = Delays::new(false);
         feed(&mut delays, 0, 1_000, 30);
         feed(&mut delays, 1_000, 2_000, 75);
         assert_eq!((delays.least(), delays.spread()), (ms(30), ms(45)));
@@ -138,7 +178,7 @@ mod tests {
 
     #[test]
     fn the_target_is_the_quantile_of_the_peaks() {
-        let mut delays = Delays::default();
+        let mut delays = Delays::new(false);
         assert_eq!(delays.target(), ms(80));
         // Ten seconds without variation are a sample each 520 ms: the first bucket has them all.
         feed(&mut delays, 0, 10_000, 30);
@@ -154,7 +194,7 @@ mod tests {
 
     #[test]
     fn a_rare_peak_decides_nothing() {
-        let mut delays = Delays::default();
+        let mut delays = Delays::new(false);
         // After 200 samples one weighs 1.7 %.
         feed(&mut delays, 0, 110_000, 30);
         delays.arrived(Instant::ZERO + ms(110_010), ms(500));

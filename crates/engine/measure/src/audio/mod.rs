@@ -4,6 +4,8 @@
 mod delays;
 mod e_model;
 mod player;
+#[cfg(test)]
+mod witness;
 
 use crate::result::AudioResult;
 use player::Player;
@@ -23,14 +25,18 @@ const FORGOTTEN: Duration = Duration::from_secs(60);
 pub struct Audios {
     /// The start of the measured time.
     from: Instant,
+    /// By place, whether the receiver has libwebrtc's jitter buffer.
+    buffered: Vec<bool>,
     of: BTreeMap<TrafficId, Audio>,
 }
 
 impl Audios {
-    /// Nothing measured yet; audio played from `from` on is measured.
-    pub fn new(from: Instant) -> Self {
+    /// Nothing measured yet; audio played from `from` on is measured. `buffered` says by place whether the
+    /// receiver has libwebrtc's jitter buffer.
+    pub fn new(from: Instant, buffered: Vec<bool>) -> Self {
         Audios {
             from,
+            buffered,
             of: BTreeMap::new(),
         }
     }
@@ -39,10 +45,11 @@ impl Audios {
     pub fn event(&mut self, now: Instant, event: &Event) {
         match *event {
             Event::AudioSent { call, bytes, .. } => {
-                let audio = self.of.entry(call);
-                audio
-                    .or_insert_with(|| Audio::new(self.from))
-                    .sent(now, bytes);
+                let audio = self.of.entry(call).or_insert_with(|| {
+                    let buffered = self.buffered.get(usize::from(call.0));
+                    Audio::new(self.from, buffered.copied().unwrap_or_default())
+                });
+                audio.sent(now, bytes);
             }
             Event::AudioArrived { call, frame } => {
                 let audio = self.of.get_mut(&call);
@@ -85,13 +92,13 @@ struct Audio {
 
 impl Audio {
     /// Audio; the part played from `from` on is measured.
-    fn new(from: Instant) -> Self {
+    fn new(from: Instant, buffered: bool) -> Self {
         Audio {
             from,
             sent: VecDeque::new(),
             first: 0,
             bytes: 0,
-            player: Player::default(),
+            player: Player::new(buffered),
             frames: 0,
             concealed: 0,
             delay: Duration::ZERO,
@@ -157,7 +164,7 @@ mod tests {
 
     #[test]
     fn only_the_measured_time_counts() {
-        let mut audio = Audio::new(at(10_000));
+        let mut audio = Audio::new(at(10_000), false);
         for number in 0..1_000 {
             let sent = 20 * number;
             audio.sent(at(sent), 80);
@@ -180,7 +187,7 @@ mod tests {
 
     #[test]
     fn silence_has_no_score() {
-        let mut audio = Audio::new(at(0));
+        let mut audio = Audio::new(at(0), false);
         audio.sent(at(0), 80);
         audio.play(at(1_000));
         let measured = audio.measured();

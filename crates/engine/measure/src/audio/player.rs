@@ -17,7 +17,7 @@ const STRETCH: Duration = Duration::from_millis(2);
 const GRANULARITY: Duration = Duration::from_millis(20);
 
 /// A player of one stream.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Player {
     delays: Delays,
     /// Packets that arrived and were not played: the time each was sent, by number.
@@ -40,6 +40,17 @@ pub struct Turn {
 }
 
 impl Player {
+    /// Nothing has arrived. With `ticks`, delays are in NetEq's time.
+    pub fn new(ticks: bool) -> Self {
+        Player {
+            delays: Delays::new(ticks),
+            waiting: BTreeMap::new(),
+            next: 0,
+            turn: None,
+            concealed: 0,
+        }
+    }
+
     /// A frame that was sent at `sent` arrived. Turns before `now` have to be over.
     pub fn arrived(&mut self, now: Instant, number: u64, sent: Instant) {
         self.delays.arrived(now, now.since(sent));
@@ -97,7 +108,7 @@ mod tests {
     /// Plays frames sent every 20 ms with these delays; the turns until `end`, as the moment and the
     /// number of the frame played. `None` is lost.
     fn play(delays: &[Option<u64>], end: u64) -> Vec<(u64, Option<u64>)> {
-        let mut player = Player::default();
+        let mut player = Player::new(false);
         let mut turns = Vec::new();
         let sent = (0..).map(|number| 20 * number);
         let mut came: Vec<(u64, u64, u64)> = (0..)

@@ -104,12 +104,53 @@ pub const FREEZES: Metric = Metric {
     range: Range::Positive,
     summary: "freezes of a call by WebRTC's rule",
     about: "Gaps between shown frames of at least max(3δ, δ + 150 ms), where δ is the mean of the \
-            last 30 gaps.",
-    source: "`freezeCount` of W3C's Identifiers for WebRTC's Statistics API",
+            last 30 gaps. With `session = { receiver = \"webrtc\" }` the gap is among these, as in \
+            libwebrtc, and frames are shown when its jitter buffer lets them.",
+    source: "`freezeCount` of W3C's Identifiers for WebRTC's Statistics API; decision 0026",
     better: Better::Less,
     column: Some(Column::mean("freezes", 1).asked()),
     meter: None,
     take: |observed, entry| each(observed, entry, |call| Some(call.freezes as f64)),
+};
+
+/// How long a call was frozen.
+pub const FREEZE_TIME: Metric = Metric {
+    name: "freeze_time",
+    unit: "s",
+    range: Range::Time,
+    summary: "time of a call's freezes by WebRTC's rule",
+    about: "The gaps that `freezes` counts, added up. Only calls with a jitter buffer \
+            (`session = { receiver = \"webrtc\" }`) have a value.",
+    source: "`totalFreezesDuration` of W3C's Identifiers for WebRTC's Statistics API; decision 0026",
+    better: Better::Less,
+    column: Some(Column::mean("freeze time", 2).asked()),
+    meter: None,
+    take: |observed, entry| {
+        each(observed, entry, |call| {
+            call.playout.map(|playout| playout.freeze_s)
+        })
+    },
+};
+
+/// How long a call's frames are kept until their turn.
+pub const JITTER_BUFFER: Metric = Metric {
+    name: "jitter_buffer",
+    unit: "ms",
+    range: Range::Positive,
+    summary: "mean time of a call's frames in the jitter buffer",
+    about: "From the arrival of a frame's first packet until the frame leaves for the decoder; without \
+            the wait for sound that browsers add. Only calls with a jitter buffer \
+            (`session = { receiver = \"webrtc\" }`) have a value.",
+    source: "`jitterBufferDelay` over `jitterBufferEmittedCount` of W3C's Identifiers for WebRTC's \
+            Statistics API; decision 0026",
+    better: Better::Less,
+    column: Some(Column::mean("jitter buffer", 0).asked()),
+    meter: None,
+    take: |observed, entry| {
+        each(observed, entry, |call| {
+            call.playout.and_then(|playout| playout.jitter_buffer_ms)
+        })
+    },
 };
 
 /// Seconds with a low frame rate.

@@ -129,7 +129,11 @@ mod tests {
             );
             fps.event(
                 shown,
-                &Event::Traffic(workload::Event::FrameShown { call, frame }),
+                &Event::Traffic(workload::Event::FrameShown {
+                    call,
+                    frame,
+                    held: Duration::ZERO,
+                }),
             );
         }
         // From 1.05 s: whole seconds until 2.05 and 3.05, and half a one until 3.95, which does not count.

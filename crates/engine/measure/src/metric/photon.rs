@@ -98,7 +98,7 @@ impl Game {
                 let inputs = std::mem::take(&mut self.arrived);
                 self.frames.push_back((frame, inputs));
             }
-            Application::FrameShown { call, frame } if call == self.call => {
+            Application::FrameShown { call, frame, .. } if call == self.call => {
                 while self
                     .frames
                     .front()
@@ -180,7 +180,11 @@ mod tests {
 
     fn frame(photon: &mut Photon, at: u64, shown: bool, frame: u64) {
         let event = if shown {
-            Application::FrameShown { call: GAME, frame }
+            Application::FrameShown {
+                call: GAME,
+                frame,
+                held: Duration::ZERO,
+            }
         } else {
             Application::FrameSent { call: GAME, frame }
         };

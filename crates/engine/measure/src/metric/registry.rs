@@ -32,6 +32,8 @@ impl Registry {
                 calls::FRAME_MAX,
                 calls::FRAMES_LOST,
                 calls::FREEZES,
+                calls::FREEZE_TIME,
+                calls::JITTER_BUFFER,
                 calls::LOW_FPS,
                 fps::FPS,
                 photon::PHOTON_P99,

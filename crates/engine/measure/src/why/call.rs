@@ -61,7 +61,7 @@ impl Call {
         let threshold = entry.stall_threshold;
         Call {
             up: entry.up,
-            video: Video::new(from, threshold),
+            video: Video::new(from, threshold, entry.session.buffers()),
             threshold,
             sent: BTreeMap::new(),
             trips: trips(entry.up),

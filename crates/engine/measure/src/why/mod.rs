@@ -150,9 +150,9 @@ impl Explainer {
             }
             Application::FrameArrived { call, frame } => self.frame(now, call, frame, true),
             Application::FrameLost { call, frame } => self.frame(now, call, frame, false),
-            Application::FrameShown { call, frame } => {
+            Application::FrameShown { call, frame, held } => {
                 if let Some(call) = self.calls.get_mut(&call.0) {
-                    call.video.shown(now, frame);
+                    call.video.shown(now, frame, held);
                 }
             }
             _ => {}

@@ -9,5 +9,6 @@ mod hosts;
 mod isolation;
 mod limits;
 mod meters;
+mod receiver;
 mod small_queues;
 mod why;

@@ -106,6 +106,7 @@ fn call(discipline: &str, seed: u64, wait: f64) -> CallResult {
         },
         low_fps_events: 0,
         freezes: 0,
+        playout: None,
         audio: None,
         goodput_mbps: 3.9,
         sojourn_ms: PacketDelay {

@@ -246,7 +246,7 @@ fn application<'a>(parties: &'a Parties<'_>, event: Application) -> What<'a> {
         Application::FlowEnded { flow } => What::FlowEnded { flow: flow.0 },
         Application::FrameSent { call, frame: n } => What::FrameSent(frame(call, n)),
         Application::FrameArrived { call, frame: n } => What::FrameArrived(frame(call, n)),
-        Application::FrameShown { call, frame: n } => What::FrameShown(frame(call, n)),
+        Application::FrameShown { call, frame: n, .. } => What::FrameShown(frame(call, n)),
         Application::FrameLost { call, frame: n } => What::FrameLost(frame(call, n)),
         Application::AudioSent {
             call,

@@ -182,6 +182,7 @@ fn busy(seed: u64, stall: f64, plt: Option<f64>) -> RunResult {
         frame_delay_ms: FrameDelay::default(),
         low_fps_events: 0,
         freezes: 0,
+        playout: None,
         goodput_mbps: 2.0,
         sojourn_ms: PacketDelay::default(),
         why: None,

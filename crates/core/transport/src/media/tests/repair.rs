@@ -182,6 +182,7 @@ proptest! {
                 index: word(3) as u32,
                 count: word(0) as u32,
                 key: word(1) % 2 == 0,
+                timestamp: word(2) as u32,
             };
             let packet = Packet {
                 sequence: word(0),

@@ -119,6 +119,7 @@ fn entry(
          [[traffic]]\n\
          name = \"{name}\"\n\
          kind = \"call\"\n\
+         preset = \"browser\"\n\
          host = \"caller\"\n\
          direction = \"{direction}\"\n\
          fps = {fps}\n\
