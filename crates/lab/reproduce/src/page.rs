@@ -80,7 +80,7 @@ pub fn markdown(outcome: &Outcome<'_>) -> String {
     let mut text = format!("## {}: {}\n", outcome.experiment.id, written.title);
     _ = writeln!(text, "{}. {}\n", written.paper, written.about.trim());
     _ = writeln!(text, "{}\n", made_by(outcome));
-    text += &departed(outcome);
+    text += &departed(&[outcome]);
     text += &doubts(outcome);
     for (title, head, rows) in tables(outcome) {
         _ = writeln!(text, "{title}:\n");
@@ -110,9 +110,14 @@ fn doubts(outcome: &Outcome<'_>) -> String {
     lines.map(|doubt| format!("**{doubt}**\n\n")).collect()
 }
 
-/// How the runs depart from what the experiment is about, in a paragraph.
-fn departed(outcome: &Outcome<'_>) -> String {
-    let told = outcome.departures.told();
+/// How the runs of `outcomes` depart from what their experiment is about, in a paragraph.
+fn departed(outcomes: &[&Outcome<'_>]) -> String {
+    let mut told: Vec<String> = Vec::new();
+    for one in outcomes.iter().flat_map(|of| of.departures.told()) {
+        if !told.contains(&one) {
+            told.push(one);
+        }
+    }
     if told.is_empty() {
         return String::new();
     }
@@ -230,7 +235,7 @@ pub fn beside(outcomes: &[Outcome<'_>]) -> String {
     for outcome in outcomes {
         _ = writeln!(text, "{}\n", made_by(outcome));
     }
-    text += &departed(first);
+    text += &departed(&outcomes.iter().collect::<Vec<_>>());
     for outcome in outcomes {
         text += &doubts(outcome);
     }

@@ -19,8 +19,9 @@ pub(crate) fn judged_together(sentences: &mut [Judged]) {
             continue;
         }
         cell.inside = None;
-        let note = &cell.note;
-        cell.note = format!("Alone it would be told; among {count} it may be chance. {note}");
-        cell.note.truncate(cell.note.trim_end().len());
+        let chance = format!("Alone it would be told; among {count} it may be chance");
+        let notes = [chance, std::mem::take(&mut cell.note)];
+        let notes: Vec<String> = notes.into_iter().filter(|note| !note.is_empty()).collect();
+        cell.note = notes.join(". ");
     }
 }

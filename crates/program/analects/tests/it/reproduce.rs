@@ -414,6 +414,7 @@ fn calls_of_several_presets_stand_side_by_side() {
     );
     let cells: Vec<&str> = line("| “the call takes").split(" | ").collect();
     // A call of another kind is not the paper's.
+    assert!(line("Set-up:").contains("Calls are webrtc, not the paper's"));
     assert_eq!(
         (cells[3], cells[5]),
         ("holds", "not tested (outside)"),
