@@ -19,8 +19,6 @@ use units::Rate;
 
 /// The header in which a server of ours says what it grants, in bits a second.
 pub const GRANTED: &str = "analects-rate";
-/// The header in which it says what its clock, which no other knows, was when a small object was asked for, in us.
-pub const CLOCK: &str = "analects-clock";
 /// Handshakes that tell how long the idle line's round trip is, and between them.
 const IDLE: usize = 10;
 const APART: Duration = Duration::from_millis(50);

@@ -4,6 +4,10 @@ use crate::direction::Way;
 use crate::waits::Waits;
 use serde::Serialize;
 
+/// The header in which a server of ours says what its clock, which no other knows, was when a small object was asked for,
+/// in us.
+pub const CLOCK: &str = "analects-clock";
+
 /// How long a request took there, and its answer back, in ms, but for what the two clocks are apart.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Apart {

@@ -6,6 +6,7 @@ mod file;
 mod flent;
 mod line;
 mod page;
+mod read;
 mod recorded;
 mod rtcstats;
 mod timeline;
@@ -62,7 +63,7 @@ fn call(args: &InternalsArgs) -> Result<()> {
             "open chrome://webrtc-internals before the call, and create the dump while it lasts";
         Refused::new(&format!("{file}: {reason}"), help)
     };
-    let dump = Dump::read(&args.dump).map_err(wrong)?;
+    let dump = read::dump(&args.dump).map_err(wrong)?;
     let (id, connection) = chosen(&dump, args.connection.as_deref(), &file)?;
     if connection.is_legacy() {
         let message = format!("{file}: it is of the old form, of Chrome before 122");

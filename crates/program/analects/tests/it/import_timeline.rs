@@ -120,7 +120,7 @@ impl Dump {
             let mut changed = now.clone();
             for (id, report) in &mut changed {
                 if let (Some(report), Some(before)) = (report.as_object_mut(), before.get(id)) {
-                    report.retain(|name, value| before[&*name] != *value);
+                    report.retain(|name, value| before[name.as_str()] != *value);
                 }
             }
             changed.retain(|_, report| report != &json!({}));

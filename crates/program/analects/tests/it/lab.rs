@@ -18,7 +18,7 @@ fn it_optimises_what_the_tree_does_but_for_what_it_has_not() {
         optimised("../../../Cargo.toml"),
         optimised("template/Cargo.toml"),
     );
-    for not_there in ["guest", "live", "noq-proto", "probe", "bench"] {
+    for not_there in ["guest", "live", "noq-proto", "netcfg", "probe", "bench"] {
         assert!(tree.remove(not_there).is_some(), "{not_there}");
     }
     assert!(

@@ -6,21 +6,14 @@
 //! `timestamp`, is when its samples were taken. The statistics are W3C's Identifiers for WebRTC's Statistics
 //! API.
 
-use super::file::plain;
-use super::rtcstats;
 use super::times::{self, Times};
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::path::Path;
 
 /// No statistic of a call is greater: bytes of a year at 100 Mbit/s.
 const GREATEST: f64 = 1e15;
-/// What some editors put before a text.
-const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
-/// How a page begins that about:webrtc of Firefox saves.
-const PAGE: &[u8] = b"<";
 
 /// A whole dump.
 #[derive(Debug)]
@@ -67,23 +60,11 @@ pub struct Report<'a> {
 pub type Sample = (f64, f64);
 
 impl Dump {
-    /// Reads a file.
+    /// Reads what chrome://webrtc-internals writes as its own.
     ///
     /// # Errors
     /// A sentence with the reason why it is none.
-    pub fn read(path: &Path) -> Result<Dump, String> {
-        let bytes = plain(path)?;
-        let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&bytes);
-        if bytes.starts_with(rtcstats::BEGINS) {
-            return rtcstats::read(bytes);
-        }
-        if bytes.starts_with(PAGE) {
-            return Err(
-                "it is a saved page, as about:webrtc of Firefox saves them: that has the totals of a call, not \
-                 its seconds"
-                    .to_owned(),
-            );
-        }
+    pub fn of_internals(bytes: &[u8]) -> Result<Dump, String> {
         let written: Written = serde_json::from_slice(bytes).map_err(|error| {
             format!("{error}: expected what chrome://webrtc-internals writes, {{\"PeerConnections\": ...}}")
         })?;
