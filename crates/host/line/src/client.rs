@@ -1,11 +1,11 @@
 //! A measurement from its first look-up to its result.
 
+use crate::apart::Apart;
 use crate::config::Config;
 use crate::connection::{Connection, Meter, Server};
 pub use crate::direction::Way;
 use crate::direction::{Bounds, Kind, Loaded, Sample, fill};
 use crate::measured::{Idle, Measured};
-use crate::ways_apart::Apart;
 use crate::{Problem, Trust, Trusted};
 use cca::tonopah::Settings;
 use probe::node::Form;

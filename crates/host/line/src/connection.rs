@@ -1,7 +1,7 @@
 //! A connection to a server: TCP, TLS, HTTP/2, each timed.
 
+use crate::apart::{Apart, CLOCK};
 use crate::body::Outgoing;
-use crate::ways_apart::{Apart, CLOCK};
 use crate::{Problem, Trusted, tls};
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;

@@ -2,6 +2,7 @@
 //! (draft-ietf-ippm-responsiveness, "Final Algorithm").
 
 use crate::Problem;
+use crate::apart::Apart;
 use crate::arrived::{Counts, Kernel};
 use crate::body::Outgoing;
 use crate::carried::{Carried, Look, median};
@@ -11,7 +12,6 @@ use crate::course::Course;
 use crate::rpm::{Responsiveness, Times};
 use crate::stable::{Averages, DISTANCE};
 pub use crate::way::Way;
-use crate::ways_apart::Apart;
 use http_body_util::BodyExt as _;
 use hyper::Method;
 use std::sync::Arc;

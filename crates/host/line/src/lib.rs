@@ -10,6 +10,7 @@
 #![deny(missing_docs)]
 
 mod answer;
+mod apart;
 mod arrived;
 mod body;
 mod call;
@@ -23,6 +24,7 @@ mod direction;
 mod grants;
 pub mod losses;
 pub mod measured;
+mod one_way;
 pub mod page;
 mod problem;
 pub mod queue;
@@ -32,7 +34,6 @@ pub mod stable;
 mod tls;
 pub mod waits;
 mod way;
-mod ways_apart;
 
 pub use probe::{Pin, Trust};
 pub use problem::Problem;

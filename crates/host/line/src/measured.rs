@@ -1,14 +1,15 @@
 //! The result, as numbers and in words.
 
+use crate::apart::Apart;
 use crate::course::{slowest, varies};
 use crate::direction::{Kind, Loaded, Way};
 use crate::losses::{Drops, WireLoss};
+use crate::one_way::OneWay;
 pub use crate::queue::Queue;
 use crate::queue::{Found, Known, found};
 use crate::rpm::Responsiveness;
 pub use crate::waits::Waits;
 use crate::waits::{passed, sorted, times};
-use crate::ways_apart::{Apart, OneWay};
 use probe::report::Management;
 use serde::Serialize;
 use std::net::SocketAddr;

@@ -3,13 +3,13 @@
 
 use crate::Problem;
 use crate::answer::{Answer, json, of};
+use crate::apart::CLOCK;
 use crate::call::Calls;
 use crate::client::GRANTED;
 use crate::config::WELL_KNOWN;
 use crate::grants::{Clients, Place, Shared};
 use crate::page::Page;
 use crate::tls::Tls;
-use crate::ways_apart::CLOCK;
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use hyper::header::HOST;

@@ -1,31 +1,9 @@
 //! How long packets wait on the way there and on the way back, where the server tells its clock.
 
-use crate::direction::Way;
+use crate::apart::Apart;
 use crate::waits::Waits;
+use crate::way::Way;
 use serde::Serialize;
-
-/// The header in which a server of ours says what its clock, which no other knows, was when a small object was asked for,
-/// in us.
-pub const CLOCK: &str = "analects-clock";
-
-/// How long a request took there, and its answer back, in ms, but for what the two clocks are apart.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Apart {
-    /// Back.
-    pub down: f64,
-    /// There.
-    pub up: f64,
-}
-
-impl Apart {
-    /// The least of both.
-    pub fn least(self, other: Apart) -> Apart {
-        Apart {
-            down: self.down.min(other.down),
-            up: self.up.min(other.up),
-        }
-    }
-}
 
 /// Waits of each way while one of them is full, in ms. There is no common clock: each is what a packet waited longer
 /// than the one that waited least.
