@@ -1,5 +1,5 @@
 // libwebrtc's jitter buffer of video behind a pipe: the frames of a call in, when each left the
-// buffer out. See ../README.md for the lines.
+// buffer out. See README.md for the lines.
 //
 // Written for this project; it uses libwebrtc through its headers only.
 

@@ -17,7 +17,7 @@ const TOGETHER: Duration = Duration::from_millis(1);
 /// Counters of a direction.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Counts {
-    /// Packets that arrived; one that is still to be cut into segments is one.
+    /// Packets that arrived; one that is still to be cut into segments is one, unless it is cut here.
     pub packets: u64,
     /// Their bytes on the wire, with the headers of all segments.
     pub bytes: u64,

@@ -65,7 +65,8 @@ pub struct Direction {
     pub lost: Option<f64>,
     /// How long a request waits on a connection that carries load. A server's own buffers are part of it.
     pub loaded_ms: Option<Waits>,
-    /// Waits on the way there and back, of requests beside the load; none where the server tells no clock.
+    /// Waits on the way there and back, of requests beside the load, those whose packet was lost and came again with them;
+    /// none where the server tells no clock.
     pub one_way_ms: Option<OneWay>,
     /// What of the buffer was filled, in bytes of IP packets: what came during the longest wait but one.
     pub buffer_bytes: Option<u64>,

@@ -1,5 +1,6 @@
 //! Every claim of the project is held against its own sentence: the number of its check stands there, or
-//! in the words by which it is read; the words of direction and quantity are the check's.
+//! in the words by which it is read; "more than" and the like before it, and words of quantity, are the
+//! check's. Whether less or more is meant, and of whom, a reader has to see.
 
 use crate::claim::{Claim, How, Range};
 use crate::experiment::Experiment;

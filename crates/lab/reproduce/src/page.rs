@@ -262,13 +262,12 @@ fn part_beside(part: &Part, outcomes: &[Outcome<'_>]) -> String {
             found.map(|of| lines(of, outcome)).unwrap_or_default()
         };
         let sides: Vec<Vec<Line>> = outcomes.iter().map(same).collect();
-        for (place, line) in lines(judged, most).into_iter().enumerate() {
+        for line in lines(judged, most) {
             let [said, check, _, _, note] = line.cells;
-            let mut row = vec![said, check.clone()];
+            let mut row = vec![said, check];
             for side in &sides {
-                // A line of the same cell: those that were not run have none.
-                let at = side.get(place).filter(|other| other.cells[1] == check);
-                let at = at.or_else(|| side.iter().find(|other| other.cells[1] == check));
+                // Cells that were not run have none.
+                let at = side.iter().find(|other| other.of == line.of);
                 let [value, verdict] = at.map_or(["–", "not run"], |other| {
                     [other.cells[2].as_str(), other.cells[3].as_str()]
                 });
@@ -358,7 +357,7 @@ fn claims(title: &str, head: [&str; 5], lines: &[Line]) -> Markup {
                 table class="claims" {
                     thead { tr { @for cell in head { th { (cell) } } } }
                     tbody {
-                        @for Line { cells: [said, rest @ ..] } in lines {
+                        @for Line { cells: [said, rest @ ..], .. } in lines {
                             tr { th { (said) } @for cell in rest { td { (cell.replace("**", "")) } } }
                         }
                     }

@@ -6,6 +6,7 @@ use crate::common::{resolve, us};
 use measure::{CallResult, Collector, Event, Sink};
 use scenario::Choice;
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use transport::Wire;
 use transport::media::{Content, Fragment, MediaParams, Packet, Playout, Receiver};
@@ -222,9 +223,12 @@ fn frames_leave_as_from_libwebrtcs_buffer() {
             playout.freeze_s
         );
         let left = record.frames.iter().filter(|frame| frame.left.is_some());
+        let left: BTreeSet<u64> = left.map(|frame| frame.id).collect();
         let near = |theirs: f64, ours: f64| (theirs - ours).abs() <= 0.1 * theirs;
         if half > 1.0
-            || left.count() != shown.len()
+            || most > 2.0
+            || !near(theirs, ours)
+            || left != shown.iter().map(|of| of.1).collect()
             || count != call.freezes
             || !near(time.as_secs_f64(), playout.freeze_s)
         {

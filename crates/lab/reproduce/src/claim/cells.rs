@@ -63,6 +63,16 @@ impl Claim {
                 axis => _ = design.axis(axis)?,
             }
         }
+        for (name, list) in [
+            ("of", &self.of),
+            ("to", &self.to),
+            ("metric", &self.metrics),
+        ] {
+            if list.0.is_empty() && over.0.iter().any(|over| over == name) {
+                let help = format!("name at least one, or leave {name} out of each and best");
+                return Err(Refusal::new(format!("no {name} to take each of")).with_help(help));
+            }
+        }
         let several = self.metrics.0.len() > 1;
         if several && !over.0.iter().any(|name| name == "metric") {
             let help = "write each = \"metric\" or best = \"metric\"";

@@ -38,7 +38,7 @@ pub enum Verdict {
     /// Our values are where it has them, at the confidence required of claims (decision 0041).
     #[serde(rename = "holds")]
     Holds,
-    /// They are not, and the set-up was the paper's.
+    /// They are not, and what was run is what the sentence is about.
     #[serde(rename = "does not hold")]
     Fails,
     /// What was run is not what the sentence is about.

@@ -49,6 +49,10 @@ impl TryFrom<String> for Range {
             let (low, high) = text.split_once(" to ").ok_or_else(refused)?;
             (number(low)?, number(high)?, false)
         };
+        if low > high {
+            let help = "the lower end first, and a tolerance that is not negative";
+            return Err(Refusal::new(format!("{text:?} has nothing in it")).with_help(help));
+        }
         Ok(Range {
             low,
             high,

@@ -8,6 +8,8 @@ use crate::claim::{Check, Judged, Kind, Verdict};
 pub struct Line {
     /// The sentence, the check or its cell, our value, the verdict or whether the cell is inside, a note.
     pub cells: [String; 5],
+    /// The check that it is of, none if of all, and the cell, none if of all of them.
+    pub of: [Option<String>; 2],
 }
 
 /// A sentence as lines: with its check if it has one, and below it its checks and their cells. What keeps
@@ -28,6 +30,7 @@ pub fn lines(judged: &Judged, outcome: &Outcome<'_>) -> Vec<Line> {
         let of_all = "all of these".to_owned();
         lines.push(Line {
             cells: [said.clone(), of_all, String::new(), verdict.clone(), note],
+            of: [None, None],
         });
     }
     for check in &judged.checks {
@@ -71,6 +74,7 @@ fn of_check(
     let value = only.map_or(String::new(), ours);
     let head = Line {
         cells: [said, check.check.clone(), value, verdict, notes.join(". ")],
+        of: [Some(check.id.clone()), None],
     };
     let cells = check.cells.iter().filter(|_| only.is_none());
     let cells = cells.map(|cell| Line {
@@ -81,6 +85,7 @@ fn of_check(
             inside(cell.inside).to_owned(),
             cell.note.clone(),
         ],
+        of: [Some(check.id.clone()), Some(cell.cell.clone())],
     });
     std::iter::once(head).chain(cells).collect()
 }

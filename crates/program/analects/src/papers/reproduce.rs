@@ -283,7 +283,7 @@ fn what_decides(args: &ReproduceArgs, outcomes: &[Outcome<'_>]) -> String {
 
 /// How a verdict is come by.
 const VERDICTS: &str = "A sentence holds if the 95 % intervals of our values lie where its check has them, in each cell \
-    or, for \"up to\", in one; it does not hold if they lie outside, and the set-up was the paper's. It is not tested \
+    or, for \"up to\", in one; it does not hold if they lie outside, and, for a sentence of a paper, the set-up was the paper's. It is not tested \
     if the set-up was another one (or if it would not hold, and the paper does not state all of its set-up), and cannot \
     be told if an interval reaches over an end, if there are too few runs for one, or if among all cells of the \
     experiment it may be chance ([decision 0041](../decisions/0041-claims-and-intervals.md)).";

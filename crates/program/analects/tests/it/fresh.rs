@@ -71,7 +71,7 @@ fn reasonless(line: &str) -> Option<String> {
     let rest = line.strip_prefix(WAITS).unwrap_or_default();
     let (commit, reason) = rest.split_once("`: ").unwrap_or_default();
     let is_commit = commit.len() >= 7 && commit.chars().all(|c| c.is_ascii_hexdigit());
-    let costs = ["hour", "minute", "day"]
+    let costs = [" hour", " minute", " days"]
         .iter()
         .any(|unit| reason.contains(unit));
     (!is_commit || !costs).then(|| format!("no commit, or no reason with what it costs: {line}"))

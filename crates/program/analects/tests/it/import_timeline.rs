@@ -97,7 +97,7 @@ impl Dump {
             json!({"fileFormat": 3}).to_string(),
         ];
         lines.push(json!(["create", null, {"a camera": "of no connection"}, NOON]).to_string());
-        lines.push(json!(["create", "1-1", {}, "https://call.example/", 1.5]).to_string());
+        lines.push(json!([39, "1-1", {}, "https://call.example/", 1.5]).to_string());
         let mut before: Map<String, Value> = Map::new();
         for place in 0..self.seconds.len() {
             let mut reports = json!({});

@@ -6,7 +6,7 @@
 
 use super::dump::{Connection, Dump, Series};
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How a dump begins.
 pub const BEGINS: &[u8] = b"RTCStatsDump";
@@ -16,9 +16,9 @@ const VERSION: u64 = 3;
 const STATISTICS: [&str; 3] = ["getStats", "g", "1"];
 /// The short form of the name of a time: that of all reports that tell no time themselves.
 const TIME: &str = "t";
-/// The most values of all reports together: those of a call of a day. What has not changed is not in the file, so that
+/// The most room of all values, in bytes: those of a call of some hours. What has not changed is not in the file, so that
 /// its length is no bound.
-const MOST: usize = 20_000_000;
+const MOST: usize = 2 << 30;
 
 /// The short forms of types.
 const TYPES: [&str; 14] = [
@@ -103,13 +103,13 @@ pub fn read(bytes: &[u8]) -> Result<Dump, String> {
     read_within(MOST, bytes)
 }
 
-/// The same of a file with so many values at most.
+/// The same of a file whose values take so many bytes at most.
 fn read_within(most: usize, bytes: &[u8]) -> Result<Dump, String> {
     let text = std::str::from_utf8(bytes).map_err(|error| format!("{error}: expected UTF-8"))?;
     let mut lines = text.lines().zip(1..).skip(1);
     version(lines.next())?;
     let mut known: BTreeMap<String, Known> = BTreeMap::new();
-    let mut values = 0;
+    let mut room = 0;
     for (line, number) in lines.filter(|(line, _)| !line.trim().is_empty()) {
         let event: Value = serde_json::from_str(line)
             .map_err(|error| format!("line {number}: {error}: expected an event in JSON"))?;
@@ -127,10 +127,10 @@ fn read_within(most: usize, bytes: &[u8]) -> Result<Dump, String> {
         let of = known.entry(id.clone()).or_default();
         if STATISTICS.contains(&&*method) {
             of.reports = whole(std::mem::take(&mut of.reports), what);
-            values += of.note();
-            if values > most {
+            room += of.note();
+            if room > most {
                 return Err(format!(
-                    "line {number}: it has more than {most} values, expected a call"
+                    "line {number}: its values take more than {most} bytes, expected a call"
                 ));
             }
         } else {
@@ -141,6 +141,22 @@ fn read_within(most: usize, bytes: &[u8]) -> Result<Dump, String> {
     Ok(Dump {
         connections: connections.collect(),
     })
+}
+
+/// Whether a statistic is looked at. Chromium's own sums are in brackets.
+fn is_read(name: &str) -> bool {
+    name == "mediaType" || NAMES.iter().any(|(_, known)| *known == name)
+}
+
+/// The room of a value, in bytes: that of what tells where it is, and of a text or of what it has in it.
+fn size(name: &str, value: &Value) -> usize {
+    let own = match value {
+        Value::String(text) => text.len(),
+        Value::Array(values) => values.iter().map(|value| size("", value)).sum(),
+        Value::Object(values) => values.iter().map(|(name, value)| size(name, value)).sum(),
+        _ => 0,
+    };
+    size_of::<Value>() + size_of::<f64>() + name.len() + own
 }
 
 fn version(line: Option<(&str, usize)>) -> Result<(), String> {
@@ -186,7 +202,7 @@ fn whole(before: Reports, changed: &Value) -> Reports {
         return reports;
     };
     let common = changed.get(TIME).filter(|time| time.is_number());
-    let mut timed = Vec::new();
+    let mut timed = BTreeSet::new();
     for (id, report) in changed {
         match report {
             Value::Null => {
@@ -198,7 +214,7 @@ fn whole(before: Reports, changed: &Value) -> Reports {
                     merge(of.entry(full(name)).or_insert(Value::Null), value);
                 }
                 if report.contains_key(TIME) || report.contains_key("timestamp") {
-                    timed.push(id);
+                    timed.insert(id);
                 }
             }
             _ => {}
@@ -228,9 +244,9 @@ fn merge(value: &mut Value, new: &Value) {
 }
 
 impl Known {
-    /// Adds the reports to their series, and returns how many values they have.
+    /// Adds the reports to their series, and returns how much room that takes.
     fn note(&mut self) -> usize {
-        let mut values = 0;
+        let mut bytes = 0;
         for (id, report) in &self.reports {
             let of = match report.get("type") {
                 Some(Value::Number(number)) => {
@@ -248,18 +264,20 @@ impl Known {
                 .series
                 .entry(id.clone())
                 .or_insert_with(|| Series::of(of));
-            // Chromium's own sums are in brackets.
-            let told = report.iter().filter(|(name, _)| !name.starts_with('['));
-            values += report.len();
+            let told = report.iter().filter(|(name, _)| is_read(name));
+            bytes += told
+                .clone()
+                .map(|(name, value)| size(name, value))
+                .sum::<usize>();
             series.add(time / 1e3, told);
         }
-        values
+        bytes
     }
 
     /// Takes in an event that is no report.
     fn hear(&mut self, method: &str, what: &Value, event: &Value) {
         match method {
-            "create" => {
+            "create" | "39" => {
                 self.url = event
                     .get(3)
                     .and_then(Value::as_str)
@@ -306,7 +324,14 @@ mod tests {
         let first = json!(["g", "1", many, 1]);
         let again = "[\"g\",\"1\",{\"t\":1},1]\n".repeat(10);
         let text = format!("RTCStatsDump\n{{\"fileFormat\":3}}\n{first}\n{again}");
-        let refused = read_within(5000, text.as_bytes()).unwrap_err();
+        let refused = read_within(100_000, text.as_bytes()).unwrap_err();
+        assert!(refused.contains("expected a call"), "{refused}");
+        assert!(read_within(1 << 20, text.as_bytes()).is_ok());
+        // A long text that stays is as many as there are events.
+        let long = json!(["g", "1", {"t": 1, "A": {"type": 1, "kind": "x".repeat(10_000)}}, 1]);
+        let again = again.repeat(10);
+        let text = format!("RTCStatsDump\n{{\"fileFormat\":3}}\n{long}\n{again}");
+        let refused = read_within(500_000, text.as_bytes()).unwrap_err();
         assert!(refused.contains("expected a call"), "{refused}");
     }
 }
