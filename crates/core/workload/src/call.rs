@@ -11,6 +11,15 @@ use std::sync::Arc;
 use units::param::Settings;
 use units::{Duration, Instant, Rate};
 
+/// What a browser's call has, however its frames are shown.
+const WEBRTC: [(&str, &str); 5] = [
+    ("control", "gcc"),
+    ("min_rate", "150kbit"),
+    ("max_rate", "4mbit"),
+    ("start_rate", "300kbit"),
+    ("audio", "32kbit"),
+];
+
 /// Presets of common calls, and the one without bounds.
 const PRESETS: [Preset; 5] = [
     Preset {
@@ -18,13 +27,7 @@ const PRESETS: [Preset; 5] = [
         summary: "a video call in a browser: 30 frames a second, at most 4 Mbit/s",
         source: "libwebrtc kDefaultBitrateBps; 2.5 Mbit/s is what it takes for 720p \
             (GetMaxDefaultVideoBitrateKbps), 4 what meetings use for 1080p",
-        settings: &[
-            ("control", "gcc"),
-            ("min_rate", "150kbit"),
-            ("max_rate", "4mbit"),
-            ("start_rate", "300kbit"),
-            ("audio", "32kbit"),
-        ],
+        settings: &WEBRTC,
         by_control: &[],
     },
     Preset {
@@ -32,11 +35,11 @@ const PRESETS: [Preset; 5] = [
         summary: "the same, and frames are shown as browsers do, by libwebrtc's jitter buffer",
         source: "preset webrtc; decision 0026",
         settings: &[
-            ("control", "gcc"),
-            ("min_rate", "150kbit"),
-            ("max_rate", "4mbit"),
-            ("start_rate", "300kbit"),
-            ("audio", "32kbit"),
+            WEBRTC[0],
+            WEBRTC[1],
+            WEBRTC[2],
+            WEBRTC[3],
+            WEBRTC[4],
             ("session.receiver", "webrtc"),
         ],
         by_control: &[],
