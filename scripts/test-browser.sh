@@ -45,7 +45,7 @@ browsers() {
 }
 
 "$analects" browser --rate 5mbit --warmup 5 --seconds 20 --every 10 -d fq_codel -d mencius \
-    --json "$work/runs.json" >"$work/table" 2>"$work/log" || fail "two disciplines"
+    --json "$work/runs.json" --keep "$work/kept" >"$work/table" 2>"$work/log" || fail "two disciplines"
 cat "$work/log" "$work/table"
 python3 - "$work/runs.json" <<'PYTHON' || fail "what the browsers told"
 import json, sys
@@ -61,6 +61,17 @@ for run in runs:
     assert carried > call["kbit"] * call["seconds"] * 125, run
 PYTHON
 echo "ok: a call and pages"
+
+for dump in "$work"/kept/*/call.rtcstats; do
+    for side in caller receiver; do
+        "$analects" import webrtc-internals "$dump" --connection "$side" --out "$work/call.toml" >"$work/table" 2>"$work/log" ||
+            fail "$dump is not imported"
+        grep -q "$side" "$work/table" || fail "the connection of the $side"
+        rm "$work/call.toml"
+    done
+done
+cat "$work/table"
+echo "ok: what is kept of each call is imported"
 
 # The page is 2 MB or so, and the pacer's rate a twentieth of the link's.
 "$analects" browser --rate 20mbit --warmup 5 --seconds 20 --every 20 -d pfifo --pace 1mbit --pace adaptive \

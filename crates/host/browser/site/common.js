@@ -20,11 +20,16 @@ const described = async (peer) => {
     return JSON.stringify(peer.localDescription);
 };
 
-// Writes down the browser's statistics of one kind, four times a second.
-const report = (peer, type, kind, also = () => {}) => setInterval(async () => {
-    for (const statistics of (await peer.getStats()).values())
-        if (statistics.type === type) {
-            record(kind, statistics);
-            also(statistics);
-        }
-}, 250);
+// Writes down the browser's statistics of one kind, four times a second, and once a second all of them.
+const report = (peer, type, kind, also = () => {}) => {
+    let round = 0;
+    setInterval(async () => {
+        const all = await peer.getStats();
+        for (const statistics of all.values())
+            if (statistics.type === type) {
+                record(kind, statistics);
+                also(statistics);
+            }
+        if (round++ % 4 === 0) record('statistics', {of: kind, reports: Object.fromEntries(all)});
+    }, 250);
+};

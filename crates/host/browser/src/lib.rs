@@ -9,6 +9,7 @@
 
 mod chromium;
 mod debug;
+mod dump;
 mod far;
 mod http;
 mod inside;
@@ -20,6 +21,7 @@ mod site;
 mod trial;
 
 pub use chromium::{remove_profiles, version};
+pub use dump::write_dump;
 pub use far::far;
 pub use inside::inside;
 pub use outcome::{Call, Outcome, Visit};

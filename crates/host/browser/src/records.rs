@@ -17,7 +17,7 @@ const MOST: usize = 64 << 20;
 pub(crate) struct Record {
     /// When it came, s since the server began.
     pub(crate) at: f64,
-    /// `caller`, `receiver`, `visit`, `begun`, `ended` or `error`.
+    /// `caller`, `receiver`, `statistics`, `visit`, `begun`, `ended` or `error`.
     pub(crate) kind: String,
     /// What was told.
     pub(crate) what: Value,

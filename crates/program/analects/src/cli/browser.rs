@@ -48,7 +48,8 @@ pub struct BrowserArgs {
     /// Write all runs as JSON to this file.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    /// Keep what the browsers told, and the link's packets, in this folder, which must not exist.
+    /// Keep what the browsers told, and the link's packets, in this folder, which must not exist. Of each call
+    /// `call.rtcstats` is what `analects import webrtc-internals` reads.
     #[arg(long, value_name = "FOLDER")]
     pub keep: Option<PathBuf>,
 }

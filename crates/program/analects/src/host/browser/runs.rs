@@ -180,6 +180,9 @@ pub fn run(args: &BrowserArgs, place: &Place, repeat: u32, plan: &Plan) -> Resul
     if !output.status.success() {
         return Err(again(&format!("{kind}: {}", told.trim())));
     }
+    if args.keep.is_some() {
+        browser::write_dump(&folder).map_err(failed)?;
+    }
     let link = std::fs::read(&summary)
         .ok()
         .and_then(|text| serde_json::from_slice(&text).ok());
