@@ -25,7 +25,8 @@ fn dump(records: &[Record]) -> String {
         json!(["getStats", record.what["of"], record.what["reports"], ms]).to_string() + "\n"
     });
     let header = format!("RTCStatsDump\n{}\n", json!({ "fileFormat": 3 }));
-    header + &events.collect::<String>()
+    let page = |of| json!(["create", of, {}, "analects browser", 0]).to_string() + "\n";
+    header + &["caller", "receiver"].map(page).concat() + &events.collect::<String>()
 }
 
 #[cfg(test)]
@@ -42,13 +43,16 @@ mod tests {
         let reports = json!({ "A": { "type": "inbound-rtp", "timestamp": 5.0 } });
         let told = [
             record("begun", json!({})),
-            record("statistics", json!({ "of": "receiver", "reports": reports })),
+            record(
+                "statistics",
+                json!({ "of": "receiver", "reports": reports }),
+            ),
         ];
         let text = dump(&told);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[..2], ["RTCStatsDump", r#"{"fileFormat":3}"#]);
-        let event: serde_json::Value = serde_json::from_str(lines[2]).unwrap();
+        let event: serde_json::Value = serde_json::from_str(lines[4]).unwrap();
         assert_eq!(event, json!(["getStats", "receiver", reports, 1250.0]));
-        assert_eq!(lines.len(), 3);
+        assert_eq!(lines.len(), 5);
     }
 }
