@@ -19,7 +19,7 @@ mod your_line;
 pub use agree::{AgreeArgs, Witness};
 #[cfg(feature = "host")]
 pub use browser::BrowserArgs;
-pub use campaign::{JobArgs, JobsArgs, PilotArgs, ReproduceArgs};
+pub use campaign::{EvaluateArgs, JobArgs, JobsArgs, PilotArgs, ReproduceArgs};
 #[cfg(feature = "host")]
 pub use check::CheckArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -57,6 +57,9 @@ pub enum Command {
     Sweep(SweepArgs),
     /// Run the experiments of a paper again, and check what it claims.
     Reproduce(ReproduceArgs),
+    /// Make a tenth of all claims again, drawn by a seed and with seeds that no page has, and compare them with the
+    /// pages: what an evaluator of artifacts asks first. The status is 1 if a verdict comes out the other way.
+    Evaluate(EvaluateArgs),
     /// Find how often to run experiments to decide most of their claims in so many hours: make
     /// their quick runs, and print the file that `reproduce --runs` reads.
     Pilot(PilotArgs),
