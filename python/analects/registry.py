@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -115,6 +116,9 @@ def _registering(kind: str, name: str, summary: str, methods: list[str]) -> Call
         for method in methods:
             if not callable(getattr(cls, method, None)):
                 raise Refused(f"it has no method {method}", f"a {kind} has {', '.join(methods)}", cls.__name__)
+        known = disciplines() if kind == "discipline" else controls()
+        if name in known.index and name not in _registered:
+            warnings.warn(f"{name} takes the place of the built-in {kind} of that name", stacklevel=2)
         with own:
             _core.register(kind, name, summary, cls)
             _registered.add(name)

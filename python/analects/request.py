@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import operator
 import os
 import pathlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -95,9 +96,14 @@ def whole(value: object, least: int, most: int, key: str) -> int:
     Raises:
         Refused: If it is none.
     """
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+    try:
+        # NumPy's whole numbers are such, too; its truth values are none.
+        number = None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        number = None
+    if number is None or not least <= number <= most:
         raise Refused(f"found {value!r}, expected a whole number from {least} to {most}", None, key)
-    return value
+    return number
 
 
 def names(value: object, key: str) -> list[str]:
@@ -134,6 +140,9 @@ def request(
     settings = _mapping(set, "set")
     axes = _mapping(vary, "vary")
     values = {path: _values(given, path) for path, given in axes.items()}
+    compared = [] if disciplines is None else names(disciplines, "disciplines")
+    if disciplines is not None and not compared:
+        raise Refused("found no discipline", "name one, or leave it out for the scenario's own", "disciplines")
     if without is not None and not isinstance(without, str):
         raise Refused(f"found {without!r}, expected a name of traffic", None, "without")
     return json.dumps(
@@ -142,7 +151,7 @@ def request(
             "scenario": content,
             "set": [(path, text(value, f"set: {path}")) for path, value in settings.items()],
             "vary": list(values.items()),
-            "disciplines": [] if disciplines is None else names(disciplines, "disciplines"),
+            "disciplines": compared,
             "seeds": (whole(seed, 0, 2**63, "seed"), whole(seeds, 1, 100_000, "seeds")),
             "without": without,
         }

@@ -29,6 +29,12 @@ SERIES = {
     "classes": ["run", "time_s", "link", "flow", "class"],
 }
 
+#: The columns of the frame of senders.
+SENDERS = [
+    "run", "flow", "name", "time_s", "window_bytes", "in_flight_bytes", "srtt_ms", "pacing_mbps", "delivered_mbps",
+    "phase", "limit",
+]  # fmt: skip
+
 
 @dataclasses.dataclass(frozen=True)
 class Comparison:
@@ -69,8 +75,8 @@ class Comparison:
 class Results:
     """Results of runs. `len` is their number.
 
-    The properties `runs`, `figures`, `frames`, `shares`, `sojourn` and `classes` are frames of pandas; `arrow` and
-    `polars` make others of them.
+    The properties `runs`, `figures`, `frames`, `shares`, `sojourn`, `classes` and `senders` are frames of pandas;
+    `arrow` and `polars` make others of them.
     """
 
     def __init__(self, core: _core.Results) -> None:
@@ -147,6 +153,18 @@ class Results:
         """When a flow came into a class of a discipline that has classes."""
         return self._over_time("classes")
 
+    @functools.cached_property
+    def senders(self) -> pd.DataFrame:
+        """What each flow's sender was at: window, bytes in flight, round trip, rates, phase, and what it waited for.
+
+        Raises:
+            Refused: If no run's scenario asks for `senders`.
+        """
+        frame = pd.DataFrame(self._core.senders(), columns=SENDERS)
+        if frame.empty:
+            raise Refused("no run tells of its senders", 'set={"senders": "100ms"}', "senders")
+        return self._runs[["discipline", "seed"]].merge(frame, left_index=True, right_on="run")
+
     def arrow(self, kind: str = "runs") -> pa.Table:
         """A frame of this name as a table of Arrow."""
         import pyarrow as pa
@@ -162,7 +180,7 @@ class Results:
         return frame
 
     def _named(self, kind: str) -> pd.DataFrame:
-        known = ("runs", "figures", *SERIES)
+        known = ("runs", "figures", "senders", *SERIES)
         if kind not in known:
             raise Refused(f"there is no frame {kind!r}", f"there are: {', '.join(known)}")
         frame = getattr(self, kind)

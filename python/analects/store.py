@@ -17,14 +17,14 @@ import pandas as pd
 
 from analects import _core, registry
 from analects.errors import Refused
-from analects.results import Results
+from analects.results import SENDERS, Results
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 #: Of the tables' columns; in the metadata of each file as `analects.schema`.
 SCHEMA = "1"
-TABLES = ("jobs", "values", "figures")
+TABLES = ("jobs", "values", "figures", "senders")
 #: So many results are in memory at a time.
 CHUNK = 1000
 
@@ -61,7 +61,8 @@ def write_parquet(
     - `jobs.parquet`: a row for each result: `key`, `engine`, `basis`, `discipline`, `seed`, `without`, `scenario`
       (JSON, whole);
     - `values.parquet`: `key`, `metric`, `place`, `value`: each metric's value of each call, page, transfer or queue;
-    - `figures.parquet`: `key`, `of`, `name`, `figure`, `value`: all figures, as `analects run --format csv` has them.
+    - `figures.parquet`: `key`, `of`, `name`, `figure`, `value`: all figures, as `analects run --format csv` has them;
+    - `senders.parquet`: `key` and the columns of `Results.senders`: what senders were at, of scenarios that ask for it.
 
     A table appears whole or not at all.
 
@@ -115,6 +116,9 @@ def _schemas() -> dict[str, pa.Schema]:
                  ("without", text), ("scenario", text)],
         "values": [("key", text), ("metric", text), ("place", pa.uint32()), ("value", number)],
         "figures": [("key", text), ("of", text), ("name", text), ("figure", text), ("value", number)],
+        "senders": [("key", text), ("flow", pa.uint32()), ("name", text), ("time_s", number),
+                    ("window_bytes", pa.uint64()), ("in_flight_bytes", pa.uint64()), ("srtt_ms", number),
+                    ("pacing_mbps", number), ("delivered_mbps", number), ("phase", text), ("limit", text)],
     }  # fmt: skip
     return {name: pa.schema(fields, {"analects.schema": SCHEMA}) for name, fields in columns.items()}
 
@@ -131,7 +135,11 @@ def _tables(store: pathlib.Path, some: list[str]) -> dict[str, pd.DataFrame]:
         frame = Results(one).figures[["of", "name", "figure", "value"]]
         frame.insert(0, "key", key)
         figures.append(frame)
+    senders = pd.DataFrame(core.senders(), columns=SENDERS)
+    senders["run"] = [found[run] for run in senders["run"]]
+    whole = {"window_bytes": "UInt64", "in_flight_bytes": "UInt64"}
     return {
+        "senders": senders.rename(columns={"run": "key"}).astype(whole),
         "jobs": pd.DataFrame(
             list(_jobs(store, found)),
             columns=["key", "engine", "basis", "discipline", "seed", "without", "scenario"],

@@ -3,7 +3,7 @@
 use crate::refused::Refused;
 use measure::estimate::{self, Against, Bounds, LEVEL};
 use measure::metric::{Observed, Registry};
-use measure::{Estimate, RunResult, Statistic};
+use measure::{Estimate, RunResult, SenderResult, Statistic};
 use pyo3::prelude::*;
 use report::export::{self, Document};
 use scenario::Scenario;
@@ -88,6 +88,17 @@ impl Results {
         Ok(page.html)
     }
 
+    /// What senders were at in runs that tell: run, and the columns of `SENDERS` but for the control.
+    fn senders(&self) -> Vec<Moment> {
+        let mut rows = Vec::new();
+        for (run, observed) in self.observed().iter().enumerate() {
+            for of in &observed.run.senders {
+                rows.extend((0..of.time_s.len()).map(|place| moment(run, of, place)));
+            }
+        }
+        rows
+    }
+
     /// What was kept of each run over time, row by row; the first column counts the runs.
     fn series(&self) -> Series {
         let mut series = Series::default();
@@ -102,6 +113,38 @@ impl Results {
     fn __len__(&self) -> usize {
         self.observed().len()
     }
+}
+
+/// A sender's moment: run, flow, name, time in seconds, window and bytes in flight, round trip in ms, rates in Mbit/s that
+/// the control names and that were acknowledged, phase, limit.
+type Moment = (
+    usize,
+    u32,
+    String,
+    f64,
+    Option<u64>,
+    u64,
+    Option<f64>,
+    Option<f64>,
+    Option<f64>,
+    String,
+    Option<String>,
+);
+
+fn moment(run: usize, of: &SenderResult, place: usize) -> Moment {
+    (
+        run,
+        of.flow,
+        of.name.clone(),
+        of.time_s[place],
+        of.window_bytes[place],
+        of.in_flight_bytes[place],
+        of.srtt_ms[place],
+        of.pacing_mbps[place],
+        of.delivered_mbps[place],
+        of.phase[place].clone(),
+        of.limit[place].clone(),
+    )
 }
 
 /// Series of all runs, row by row.

@@ -42,6 +42,11 @@ class Reno:
         self.threshold, self.window = max(2 * self.mss, in_flight / 2), self.mss
 
 
+def test_who_takes_a_built_in_ones_place_is_told():
+    with pytest.warns(UserWarning, match="hhf takes the place of the built-in discipline"):
+        analects.discipline("hhf")(Fifo)
+
+
 def test_a_fifo_in_python_decides_as_the_one_in_rust(short):
     ours = analects.run(short, disciplines="py_fifo,limit=30", seeds=3).dicts()
     theirs = analects.run(short, disciplines="pfifo,limit=30", seeds=3).dicts()

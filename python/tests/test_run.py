@@ -74,6 +74,29 @@ def test_series_over_time(short):
         _ = analects.run(short, seeds=1).frames
 
 
+def test_senders_over_time(short):
+    results = analects.run(short, seeds=1, set={"senders": "100ms"})
+    senders = results.senders
+    assert set(senders["discipline"]) == {"pfifo", "fq_codel"}
+    assert {"slow_start", "startup", "avoidance"} & set(senders["phase"])
+    assert senders["in_flight_bytes"].max() > 1448
+    assert results.arrow("senders").num_rows == len(senders)
+    plain = analects.run(short, seeds=1)
+    with pytest.raises(Refused, match="no run tells of its senders"):
+        _ = plain.senders
+    ours = results.dicts()
+    assert all(run.pop("senders") for run in ours) and ours == plain.dicts()
+
+
+def test_numbers_of_numpy_and_empty_lists(short):
+    numpy = pytest.importorskip("numpy")
+    assert len(analects.run(short, seeds=numpy.int64(2))) == 4
+    with pytest.raises(Refused, match="expected a whole number"):
+        analects.run(short, seeds=numpy.bool_(True))
+    with pytest.raises(Refused, match="found no discipline"):
+        analects.run(short, disciplines=[])
+
+
 def test_frames_of_polars(short):
     pytest.importorskip("polars")
     results = analects.run(short, seeds=2)

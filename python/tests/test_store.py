@@ -20,11 +20,18 @@ def test_tables_that_others_read(short, tmp_path):
     assert set(figures["of"]) >= {"calls", "flows", "links", "run"}
     metadata = pa.parquet.read_schema(tables["jobs"]).metadata
     assert metadata[b"analects.schema"] == b"1"
+    assert pa.parquet.read_table(tables["senders"]).num_rows == 0
     duckdb = pytest.importorskip("duckdb")
     query = f"""select j.discipline, avg(v.value) from '{tables["values"]}' v join '{tables["jobs"]}' j using (key)
                 where v.metric = 'fct' and j.without is null group by 1"""
     means = dict(duckdb.sql(query).fetchall())
     assert means["pfifo"] == pytest.approx(expected["pfifo"].mean())
+
+
+def test_senders_are_a_table(short, tmp_path):
+    ran = analects.run(short, seeds=1, set={"senders": "100ms"}, store=tmp_path)
+    senders = pd.read_parquet(analects.write_parquet(tmp_path)["senders"])
+    assert len(senders) == len(ran.senders) and senders["key"].nunique() == 2
 
 
 def test_a_hostile_store(short, tmp_path):

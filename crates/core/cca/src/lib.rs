@@ -23,6 +23,7 @@ pub mod hystart;
 pub mod illinois;
 pub mod notice;
 mod pace;
+mod phase;
 pub mod prague;
 pub mod registry;
 pub mod reno;
@@ -39,6 +40,7 @@ pub mod yeah;
 
 pub use notice::Notice;
 pub use pace::Pace;
+pub use phase::Phase;
 pub use registry::{ControlEntry, Parts, Registry, Setup};
 pub use units::choice::{Choice, Slot};
 
@@ -132,6 +134,15 @@ pub trait Control: Send {
     /// (`tcp_pacing_ss_ratio`) instead of 1.2 times.
     fn in_slow_start(&self) -> bool {
         false
+    }
+
+    /// What it is at, for its user's information.
+    fn phase(&self) -> Phase {
+        if self.in_slow_start() {
+            Phase::SlowStart
+        } else {
+            Phase::Avoidance
+        }
     }
 
     /// Whether the transport should ration sending during recovery (RFC 6937). A control that

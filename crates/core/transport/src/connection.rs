@@ -1,7 +1,9 @@
 //! The interface of every connection, independent of its protocol.
 
+use crate::limits::{Limit, Limits};
 use crate::wire::{Transmit, Wire};
-use units::{Ecn, Instant};
+use cca::{Control, Phase};
+use units::{Duration, Ecn, Instant, Rate};
 
 /// One end of a connection that carries byte streams, independent of the protocol.
 pub trait Connection: Send {
@@ -49,6 +51,12 @@ pub trait Connection: Send {
 
     /// Counters, for results and tests.
     fn stats(&self) -> Stats;
+
+    /// What its sending half is at.
+    fn state(&self) -> State;
+
+    /// What its sending half waited for so far.
+    fn limits(&self) -> &Limits;
 }
 
 /// Events of a connection for its application.
@@ -87,4 +95,39 @@ pub struct Stats {
     pub probes: u64,
     /// Bytes delivered to the peer in order, as far as acknowledged.
     pub acked: u64,
+}
+
+/// What a sender is at. Sizes in bytes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct State {
+    /// What may be in flight; none if only the rate is limited.
+    pub window: Option<u64>,
+    /// The rate that the congestion control names, if it names one.
+    pub pacing: Option<Rate>,
+    /// Smoothed round trip; none before the first sample.
+    pub srtt: Option<Duration>,
+    /// In flight.
+    pub in_flight: u64,
+    /// Delivered so far, as far as acknowledged.
+    pub acked: u64,
+    /// The phase of the congestion control, or of the transport's repair.
+    pub phase: Phase,
+    /// What it waits for; none in media sessions, and before it was connected.
+    pub limit: Option<Limit>,
+}
+
+impl State {
+    /// Of a sender under `control`, as far as that tells.
+    pub(crate) fn of(control: &dyn Control, srtt: Duration) -> Self {
+        let window = control.window();
+        State {
+            window: (window < u64::MAX).then_some(window),
+            pacing: control.pacing_rate(),
+            srtt: (srtt > Duration::ZERO).then_some(srtt),
+            in_flight: 0,
+            acked: 0,
+            phase: control.phase(),
+            limit: None,
+        }
+    }
 }

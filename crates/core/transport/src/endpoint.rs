@@ -2,7 +2,7 @@
 
 use crate::quic::Quic;
 use crate::tcp::Tcp;
-use crate::{Connection, Datagram, Transmit, Wire, media};
+use crate::{Connection, Datagram, State, Transmit, Wire, media};
 use std::collections::VecDeque;
 use units::{Ecn, Instant, Rate};
 
@@ -187,6 +187,14 @@ impl Endpoint {
     /// Subflows, each with another pair of ports: see [`Connection::subflows`].
     pub fn subflows(&self) -> u8 {
         self.connection().map_or(1, Connection::subflows)
+    }
+
+    /// What its sending half is at; none if it has none, or tells nothing.
+    pub fn state(&self) -> Option<State> {
+        match self {
+            Endpoint::Sender(sender) => Some(sender.state()),
+            _ => self.connection().map(Connection::state),
+        }
     }
 
     /// When to call [`on_timer`](Self::on_timer); [`Instant::NEVER`] if not at all.

@@ -17,6 +17,7 @@ mod connection;
 mod delivery;
 pub mod endpoint;
 mod flight;
+mod limits;
 mod loss;
 pub mod media;
 mod pacing;
@@ -29,6 +30,7 @@ mod usage;
 mod wire;
 
 pub use config::Config;
-pub use connection::{Connection, Event, Stats};
+pub use connection::{Connection, Event, State, Stats};
 pub use endpoint::Endpoint;
+pub use limits::{Limit, Limits};
 pub use wire::{Datagram, Transmit, Wire};

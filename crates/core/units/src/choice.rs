@@ -111,16 +111,17 @@ impl FromStr for Choice {
 /// The help for a wrong form.
 const FORM: &str = "write NAME, NAME,key=value,key=value or NAME(CHILD;CHILD),key=value";
 
-/// Pieces of `text` between commas outside of parentheses.
+/// Pieces of `text` between commas outside of parentheses and double quotes.
 pub fn split(text: &str) -> impl Iterator<Item = &str> {
-    let mut open = 0_usize;
+    let (mut open, mut quoted) = (0_usize, false);
     text.split(move |c| {
         match c {
-            '(' => open += 1,
-            ')' => open = open.saturating_sub(1),
+            '"' => quoted = !quoted,
+            '(' if !quoted => open += 1,
+            ')' if !quoted => open = open.saturating_sub(1),
             _ => {}
         }
-        c == ',' && open == 0
+        c == ',' && open == 0 && !quoted
     })
 }
 

@@ -10,6 +10,7 @@ use crate::loads::Loads;
 use crate::notes::notes;
 use crate::rates::Rates;
 use crate::result::{CallResult, FlowResult, Note, RunResult, Series};
+use crate::senders::Senders;
 use crate::series::{Lines, Width};
 use crate::video::{Measured, Turn, Video};
 use crate::waits::Waits;
@@ -39,6 +40,7 @@ pub struct Collector {
     loads: Loads,
     figures: Figures,
     rates: Rates,
+    senders: Senders,
     /// The data for plots of the run, if kept.
     lines: Option<Lines>,
     /// The line of traffic entries with too many flows to tell apart.
@@ -93,6 +95,7 @@ impl Collector {
             loads: Loads::default(),
             figures: Figures::new(scenario),
             rates: Rates::default(),
+            senders: Senders::default(),
             lines: series.then(Lines::default),
             shared: vec![None; scenario.traffic.len()],
             scenario: scenario.clone(),
@@ -170,6 +173,29 @@ impl Collector {
     fn rated(&mut self, now: Instant, link: LinkId, decision: autorate::Decision) {
         let keep = self.lines.is_some();
         self.rates.rated(now, self.from, link, decision, keep);
+    }
+
+    /// What a sender is at, or what limited it.
+    #[cold]
+    #[inline(never)]
+    fn sender(&mut self, now: Instant, flow: FlowId, event: &Event) {
+        let Some(&mut Flow {
+            traffic, number, ..
+        }) = self.flows.get_mut(flow)
+        else {
+            return;
+        };
+        let entry = &self.scenario.traffic[usize::from(traffic.0)];
+        match event {
+            Event::Sender { state, .. } => {
+                let name = || (flow_name(entry, number), control(entry));
+                self.senders.at(now, flow, state, name);
+            }
+            Event::Limited { limit, share, .. } => {
+                self.senders.limited(flow, entry, number, *limit, *share);
+            }
+            _ => {}
+        }
     }
 
     fn moved(&mut self, now: Instant, link: LinkId, flow: FlowId, event: &Event) {
@@ -336,6 +362,7 @@ impl Collector {
         let queues = queues
             .map(|(meter, link)| meter.result(end, link, &|flow| name_of(scenario, &flows, flow)))
             .collect();
+        let (senders, all_senders) = self.senders.results();
         let mut result = RunResult {
             discipline: discipline.to_string(),
             seed,
@@ -348,11 +375,20 @@ impl Collector {
             jfi: self.fairness(&flows),
             figures: self.figures.results(&self.scenario),
             measured: Default::default(),
+            senders,
+            limits: self.senders.limits(),
             invalid: doubts(links),
             notes: Vec::new(),
             series: self.lines.take().map(|lines| self.series(lines, links)),
         };
         result.notes = notes(&result);
+        if !all_senders {
+            let (about, text) = (
+                "senders".to_owned(),
+                "more moments than are kept".to_owned(),
+            );
+            result.notes.push(Note { about, text });
+        }
         for link in links {
             for (field, text) in &link.remarks {
                 let about = format!("links.{}.{field}", link.name);
@@ -517,6 +553,9 @@ impl Sink for Collector {
             }
             Event::Moved { link, flow, .. } => self.moved(now, link, flow, event),
             Event::Rated { link, decision } => self.rated(now, link, decision),
+            Event::Sender { flow, .. } | Event::Limited { flow, .. } => {
+                self.sender(now, flow, event);
+            }
             // For meters, and for the question why calls stall.
             Event::Noticed { .. }
             | Event::Sent { .. }

@@ -139,6 +139,23 @@ pub enum Event {
         /// The notice.
         notice: cca::Notice,
     },
+    /// What the sender of a flow is at. Only in runs whose scenario asks for `senders`.
+    Sender {
+        /// Which flow.
+        flow: FlowId,
+        /// At what.
+        state: transport::State,
+    },
+    /// A flow that ends, or is open at the end of the run, waited for the same in more than half of its time. From
+    /// engines that look into senders.
+    Limited {
+        /// Which flow.
+        flow: FlowId,
+        /// For what.
+        limit: transport::Limit,
+        /// The share of its time since it was connected.
+        share: f64,
+    },
     /// The rate of a link that is followed was decided anew: another rate, or for another reason.
     Rated {
         /// Which queue.

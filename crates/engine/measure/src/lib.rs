@@ -30,6 +30,7 @@ mod rates;
 mod result;
 mod run;
 mod samples;
+mod senders;
 mod series;
 mod video;
 mod waits;
@@ -43,9 +44,9 @@ pub use estimate::{Estimate, Statistic};
 pub use event::{Event, LinkId, MediaContent, MediaPart, PacketId, Sink, TrafficId};
 pub use flows::flow_name;
 pub use result::{
-    AudioResult, CallResult, ChildResult, FigureResult, FlowResult, FrameDelay, LinkBacklog,
-    LinkResult, MeasuredValue, Note, PacketDelay, PageResult, RateResult, ReasonShare, Residence,
-    RunResult, Series, Sojourn, WITHOUT,
+    AudioResult, CallResult, ChildResult, FigureResult, FlowResult, FrameDelay, LimitResult,
+    LinkBacklog, LinkResult, MeasuredValue, Note, PacketDelay, PageResult, RateResult, ReasonShare,
+    Residence, RunResult, SenderResult, Series, Sojourn, WITHOUT,
 };
 pub use run::{Taps, run, tapped};
 pub use video::quantile;

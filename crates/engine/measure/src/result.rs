@@ -38,6 +38,12 @@ pub struct RunResult {
     /// The results of metrics with a meter of their own, by their names.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub measured: BTreeMap<String, Vec<MeasuredValue>>,
+    /// What senders were at over time, if the scenario asks for `senders`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub senders: Vec<SenderResult>,
+    /// Transfers whose rate something other than the network decided for more than half of their time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<LimitResult>,
     /// Why figures of the run are not to be believed, if they are not: its engine could not do what was
     /// asked in time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -252,6 +258,45 @@ pub struct LinkResult {
     /// The counters of a composite discipline's children, over all of the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub children: Vec<ChildResult>,
+}
+
+/// What a flow's sender was at: lists of the same length, a value for each moment. Warm-up is part of them.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct SenderResult {
+    /// The flow's number in the run, as `--events` has it.
+    pub flow: u32,
+    /// Its name: that of its traffic entry, numbered if there are several.
+    pub name: String,
+    /// Its congestion control.
+    pub control: String,
+    /// When, seconds since the start of the run.
+    pub time_s: Vec<f64>,
+    /// What may be in flight, bytes; null if only the rate is limited.
+    pub window_bytes: Vec<Option<u64>>,
+    /// In flight, bytes.
+    pub in_flight_bytes: Vec<u64>,
+    /// Smoothed round trip; null before the first sample.
+    pub srtt_ms: Vec<Option<f64>>,
+    /// The rate that the control names; null if it names none.
+    pub pacing_mbps: Vec<Option<f64>>,
+    /// What was acknowledged since the moment before; null at the first.
+    pub delivered_mbps: Vec<Option<f64>>,
+    /// The phase of the control, or of the repair of losses.
+    pub phase: Vec<String>,
+    /// What it waits for: `window`, `pacing`, `receiver`, `application`; null in media sessions, and before it is
+    /// connected.
+    pub limit: Vec<Option<String>>,
+}
+
+/// A transfer whose rate something other than the network decided.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LimitResult {
+    /// The transfer's name.
+    pub name: String,
+    /// What it waited for: `receiver`, room in its receiver's window, or `application`, data.
+    pub by: String,
+    /// Share of its time, more than 0.5.
+    pub share: f64,
 }
 
 /// The rate of a followed link, over the measured time.

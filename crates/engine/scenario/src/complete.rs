@@ -14,6 +14,7 @@ impl Document {
         let root = &mut document.root;
         let reckoned = [
             ("ack_every", scenario.ack_every.to_string()),
+            ("receive_window", scenario.receive_window.to_string()),
             ("noise", scenario.noise.to_string()),
         ];
         said(root, Root::ALL, &reckoned);

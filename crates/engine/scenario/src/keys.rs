@@ -16,7 +16,7 @@ use crate::read::{Direction, PlayedBy};
 use crate::wire::Wire;
 use core::marker::PhantomData;
 use units::param::Spec;
-use units::{Duration, Rate};
+use units::{Bytes, Duration, Rate};
 
 /// Declares the keys of a table: the struct of them, the constant by which they are read, and their list.
 macro_rules! keys {
@@ -92,6 +92,14 @@ keys! {
         /// time that they may hold an acknowledgement back (40 ms in `linux`, 200 ms in `ns3`, 25 ms over QUIC); a
         /// call over TCP keeps its own number.
         ack_every: u32 = "2", range "1".."64", unsaid "that of `stack`, `2`";
+        /// Room that receivers of TCP and QUIC grant: no sender has more bytes than this in flight. Below rate × round
+        /// trip it, and not the congestion control, decides the rate of a single flow; results then say so. A call
+        /// over TCP keeps its own, 5 MiB.
+        receive_window: Bytes = "6MiB", range "4kB".."1GB", unsaid "that of `stack`, `6MiB`";
+        /// What senders are at, so often: `"100ms"`. Results then have `senders`: the window, the rate and the round
+        /// trip of each flow over time, its bytes in flight, its phase, and what it waits for. At most 500,000
+        /// moments are kept.
+        senders: Duration = "100ms", range "1ms".."1h", unsaid "none";
         /// Packets leave up to so much later: a time, or packets' of the link. That is the largest random delay of
         /// a packet at its sender, without reordering: a duration, or the transmission time of this many full
         /// packets on the slowest link towards the home. With `0s` flows stay synchronized, and the phase decides

@@ -11,7 +11,7 @@ use qdisc::Limit;
 use transport::media::MediaParams;
 use units::param::Value;
 use units::random::Stream;
-use units::{Choice, Duration, ParseError, Rate, Refusal};
+use units::{Bytes, Choice, Duration, ParseError, Rate, Refusal};
 use workload::Kind;
 
 /// The scenario to run.
@@ -36,6 +36,10 @@ pub struct Scenario {
     pub small_queues: bool,
     /// Receivers of TCP and QUIC acknowledge at the latest after so many full packets.
     pub ack_every: u32,
+    /// Room that receivers of TCP and QUIC grant.
+    pub receive_window: Bytes,
+    /// How often results note what senders are at, if they do.
+    pub senders: Option<Duration>,
     /// Each packet leaves its sender up to so much later than it would, in order.
     pub noise: Duration,
     /// A frame later than this is late, where its entry and the entry's preset name no other threshold
@@ -160,6 +164,7 @@ impl Scenario {
             pacing: self.pacing,
             small_queues: self.small_queues,
             ack_every: self.ack_every,
+            receive_window: self.receive_window.get(),
             ..self.stack.config()
         }
     }

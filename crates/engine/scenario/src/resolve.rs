@@ -13,7 +13,7 @@ use crate::section::Section;
 use crate::told;
 use crate::traffic;
 use crate::wire::Wire;
-use units::{Choice, Duration};
+use units::{Bytes, Choice, Duration};
 
 /// The table of what was found of a measured line. It is for readers of the file: no run depends on it.
 pub const MEASURED: &str = "measured";
@@ -41,6 +41,9 @@ impl Document {
         let small_queues = root.value(&ROOT.small_queues)?;
         let ack_every = root.said(&ROOT.ack_every)?;
         let ack_every = ack_every.unwrap_or(stack.config().ack_every);
+        let receive_window = root.said(&ROOT.receive_window)?;
+        let receive_window = receive_window.unwrap_or(Bytes::new(stack.config().receive_window));
+        let senders = root.said(&ROOT.senders)?;
         let (links, rtt) = links(&mut root, names)?;
         let noise = root.value(&ROOT.noise)?.of(&links);
         let disciplines = disciplines(&mut root, names)?;
@@ -64,6 +67,8 @@ impl Document {
             pacing,
             small_queues,
             ack_every,
+            receive_window,
+            senders,
             noise,
             stall_threshold,
             rtt,

@@ -30,6 +30,14 @@ pub fn unsupported(scenario: &Scenario) -> Vec<Unsupported> {
         let reason = "Linux's own TCP decides when it acknowledges";
         refuse("ack_every".to_owned(), Refusal::new(reason));
     }
+    if scenario.receive_window.get() != scenario.stack.config().receive_window {
+        let reason = "Linux's own TCP sizes the windows of its receivers";
+        refuse("receive_window".to_owned(), Refusal::new(reason));
+    }
+    if scenario.senders.is_some() {
+        let reason = "only the engine sim looks into its senders";
+        refuse("senders".to_owned(), Refusal::new(reason));
+    }
     if scenario.pacing {
         let reason = "TCP is paced where its control names a rate, as bbr does, and not otherwise";
         refuse("pacing".to_owned(), Refusal::new(reason));

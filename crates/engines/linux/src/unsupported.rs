@@ -67,6 +67,8 @@ mod tests {
             disciplines = ["pfifo", "fq_fifo", "pie,tarket=1"]
             stack = "ns3"
             ack_every = 4
+            receive_window = "1MB"
+            senders = "1s"
             [[link]]
             name = "a"
             rate = "20mbit"
@@ -102,6 +104,8 @@ mod tests {
             [
                 "stack",
                 "ack_every",
+                "receive_window",
+                "senders",
                 "traffic.x.access",
                 "traffic.x.control",
                 "traffic.y.control",

@@ -35,6 +35,8 @@ pub enum Kind {
     Move,
     /// The controllers of followed links are asked.
     Follow,
+    /// Senders are looked at.
+    Look,
 }
 
 impl Due {
@@ -68,7 +70,8 @@ impl Due {
             6 => Kind::App,
             7 => Kind::Start,
             8 => Kind::Move,
-            _ => Kind::Follow,
+            9 => Kind::Follow,
+            _ => Kind::Look,
         }
     }
 
@@ -208,6 +211,11 @@ impl Agenda {
             });
         }
         LaneId(id)
+    }
+
+    /// The moment of the last entry that came out.
+    pub const fn now(&self) -> Instant {
+        self.now
     }
 
     #[inline]

@@ -93,6 +93,42 @@ impl<'a> Ends<'a> {
         }
     }
 
+    /// Tells what the senders of flows' data are at.
+    pub fn look(&mut self, now: Instant) {
+        for end in 0..self.ends.len() {
+            let route = &self.network.routes()[end];
+            let state = self.ends[end].kind.state();
+            if let Some(state) = state.filter(|_| self.sends_data(route)) {
+                let flow = route.flow;
+                self.network.sink.event(now, &Event::Sender { flow, state });
+            }
+        }
+    }
+
+    /// Tells what limited the senders that are open.
+    pub fn tell_limits(&mut self, now: Instant) {
+        (0..self.ends.len()).for_each(|end| self.tell_limit(now, end));
+    }
+
+    /// Tells what limited the sender of a flow's data, if one thing did so for more than half of its time.
+    fn tell_limit(&mut self, now: Instant, end: usize) {
+        let route = &self.network.routes()[end];
+        let connection = self.ends[end].kind.connection();
+        let connection = connection.filter(|_| self.sends_data(route));
+        let Some((limit, share)) = connection.and_then(|of| of.limits().mostly(now)) else {
+            return;
+        };
+        let flow = route.flow;
+        let event = Event::Limited { flow, limit, share };
+        self.network.sink.event(now, &event);
+    }
+
+    /// Most of its entry's data leaves on this route.
+    fn sends_data(&self, route: &Route) -> bool {
+        let entry = self.scenario.traffic.get(usize::from(route.entry));
+        entry.is_some_and(|entry| entry.up == route.up)
+    }
+
     /// The route with the path that its entry takes now.
     fn along(&mut self, entry: u16, route: Route) -> Route {
         let (paths, step) = &self.paths[usize::from(entry)];
@@ -246,6 +282,10 @@ impl Sockets for Ends<'_> {
     }
 
     fn close(&mut self, first: driver::End) {
+        let now = self.network.agenda.now();
+        for end in [first, first.peer()] {
+            self.tell_limit(now, end.0 as usize);
+        }
         *self.kind(first) = Endpoint::Closed;
         *self.kind(first.peer()) = Endpoint::Closed;
         self.network.pairs.close(first.0);

@@ -5,7 +5,7 @@ use crate::follow;
 use crate::sockets::Ends;
 use scenario::Scenario;
 use transport::endpoint::EndEvent;
-use units::Instant;
+use units::{Duration, Instant};
 use workload::Driver;
 use workload::driver::{End, Entry, TimerId};
 
@@ -65,7 +65,13 @@ impl<'a> World<'a> {
             self.sockets.network.agenda.push(at, due);
         }
         self.follow(Instant::ZERO);
+        self.note_look(Instant::ZERO, scenario.senders);
         while let Some((now, due)) = self.sockets.network.agenda.pop_until(end) {
+            if due.kind() == Kind::Look {
+                self.sockets.look(now);
+                self.note_look(now, scenario.senders);
+                continue;
+            }
             let mut next = self.happen(now, due);
             // Ends with less on their own computer than before go first.
             while let Some(end) = self.sockets.network.take_relieved() {
@@ -78,6 +84,15 @@ impl<'a> World<'a> {
             while let Some(first) = self.sockets.network.pairs.take_gone() {
                 self.driver.release(End(first));
             }
+        }
+        self.sockets.tell_limits(end);
+    }
+
+    /// Notes when senders are looked at next, if they are.
+    fn note_look(&mut self, now: Instant, every: Option<Duration>) {
+        if let Some(every) = every {
+            let look = Due::new(Kind::Look, 0, 0);
+            self.sockets.network.agenda.push(now + every, look);
         }
     }
 
@@ -110,7 +125,7 @@ impl<'a> World<'a> {
             }
             Kind::Move => self.sockets.take_path(due.small(), due.number() as u16),
             Kind::Follow => self.follow(now),
-            Kind::Nothing => {}
+            Kind::Look | Kind::Nothing => {}
         }
         None
     }

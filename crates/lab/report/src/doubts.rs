@@ -9,7 +9,7 @@ pub const MARK: &str = " (!)";
 /// A discipline, and the traffic that its runs leave out.
 pub type Row<'a> = (&'a str, Option<&'a str>);
 
-fn row(run: &RunResult) -> Row<'_> {
+pub(crate) fn row(run: &RunResult) -> Row<'_> {
     let without = run.variant.get(WITHOUT).map(String::as_str);
     (&run.discipline, without)
 }

@@ -3,7 +3,7 @@
 use crate::plots;
 pub use crate::tables::rows;
 use crate::tables::{plain, text};
-use measure::{RunResult, Series};
+use measure::{RunResult, SenderResult, Series};
 use serde::Serialize;
 use std::io;
 use std::path::Path;
@@ -130,7 +130,13 @@ const OF_ALL: [&str; 4] = [
 /// If it has plots.
 pub const PLOTS: &str = "plots";
 /// Files of a folder for one run.
-const OF_ONE: [&str; 4] = ["frames.csv", "share.csv", "sojourn.csv", "classes.csv"];
+const OF_ONE: [&str; 5] = [
+    "frames.csv",
+    "share.csv",
+    "sojourn.csv",
+    "classes.csv",
+    "senders.csv",
+];
 
 /// Removes the files that an earlier call of [`folder`] wrote into `folder`, and nothing else.
 fn forget(folder: &Path) -> io::Result<()> {
@@ -164,7 +170,8 @@ fn is_run_name(name: &str) -> bool {
 }
 
 /// Writes into `folder`: `results.json`, `results.csv`, `scenario.toml` as resolved, and for each
-/// run whose series was kept a folder with `frames.csv`, `share.csv`, `sojourn.csv`, `classes.csv`.
+/// run whose series was kept a folder with `frames.csv`, `share.csv`, `sojourn.csv`, `classes.csv`, and for each run
+/// that tells of its senders one with `senders.csv`.
 /// Files of an earlier call are removed first.
 ///
 /// # Errors
@@ -176,10 +183,14 @@ pub fn folder(folder: &Path, document: &Document<'_>, scenario: &str) -> io::Res
     std::fs::write(folder.join("results.csv"), csv(document.results)?)?;
     std::fs::write(folder.join("scenario.toml"), scenario)?;
     for (number, result) in document.results.iter().enumerate() {
+        let run = folder.join(run_name(number, &result.discipline, result.seed));
+        if !result.senders.is_empty() {
+            std::fs::create_dir_all(&run)?;
+            std::fs::write(run.join("senders.csv"), senders(&result.senders)?)?;
+        }
         let Some(series) = &result.series else {
             continue;
         };
-        let run = folder.join(run_name(number, &result.discipline, result.seed));
         std::fs::create_dir_all(&run)?;
         std::fs::write(run.join("frames.csv"), frames(series)?)?;
         let links: Vec<&str> = result.links.iter().map(|link| link.name.as_str()).collect();
@@ -232,6 +243,45 @@ fn sojourn(series: &Series, links: &[&str]) -> io::Result<String> {
 /// When a bin starts.
 fn start(series: &Series, bin: usize) -> String {
     format!("{:.1}", bin as f64 * series.bin_s)
+}
+
+/// The columns of a table of senders: a row is a flow's moment.
+pub const SENDERS: [&str; 11] = [
+    "flow",
+    "name",
+    "control",
+    "time_s",
+    "window_bytes",
+    "in_flight_bytes",
+    "srtt_ms",
+    "pacing_mbps",
+    "delivered_mbps",
+    "phase",
+    "limit",
+];
+
+fn senders(senders: &[SenderResult]) -> io::Result<String> {
+    fn maybe<T: ToString>(value: Option<&T>) -> String {
+        value.map(T::to_string).unwrap_or_default()
+    }
+    let lines = senders.iter().flat_map(|of| {
+        (0..of.time_s.len()).map(|place| {
+            [
+                of.flow.to_string(),
+                of.name.clone(),
+                of.control.clone(),
+                of.time_s[place].to_string(),
+                maybe(of.window_bytes[place].as_ref()),
+                of.in_flight_bytes[place].to_string(),
+                maybe(of.srtt_ms[place].as_ref()),
+                maybe(of.pacing_mbps[place].as_ref()),
+                maybe(of.delivered_mbps[place].as_ref()),
+                of.phase[place].clone(),
+                maybe(of.limit[place].as_ref()),
+            ]
+        })
+    });
+    rows(&SENDERS, lines)
 }
 
 fn classes(series: &Series, links: &[&str]) -> io::Result<String> {

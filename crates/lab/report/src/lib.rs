@@ -13,6 +13,7 @@ pub mod doubts;
 pub mod draw;
 pub mod export;
 mod html;
+pub mod limits;
 pub mod plots;
 mod summary;
 mod tables;

@@ -18,6 +18,7 @@ pub mod departures;
 pub mod design;
 mod discovery;
 mod drawn;
+pub mod evaluation;
 pub mod experiment;
 pub mod facts;
 pub mod figure;

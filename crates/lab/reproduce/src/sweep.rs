@@ -20,8 +20,8 @@ use units::Refusal;
 #[derive(Debug, Clone)]
 pub struct Sweep {
     experiment: Experiment,
-    /// The metric drawn.
-    pub metric: Selection,
+    /// The metrics drawn, at least one.
+    pub metrics: Vec<Selection>,
     /// The axis of the plot, if not the first one.
     pub against: Option<Selection>,
     /// The statistic of the metrics' values, as it was written and as it was parsed.
@@ -35,15 +35,31 @@ pub struct Point {
     pub discipline: String,
     /// The value of each axis, in the order of the axes.
     pub at: Vec<String>,
-    /// The metric; none if no run has a value.
+    /// The first metric; none if no run has a value.
     #[serde(serialize_with = "written")]
     pub value: Option<Estimate>,
+    /// The other metrics, in their order.
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "all_written")]
+    pub others: Vec<Option<Estimate>>,
     /// The metric that it is drawn against.
     #[serde(serialize_with = "written")]
     pub against: Option<Estimate>,
     /// Why a run of it is not to be believed, if one is not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub invalid: Option<String>,
+    /// What other than the network decided the rate of its transfers, a line each.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub limited: String,
+}
+
+impl Point {
+    /// The metric at this place among those of the sweep.
+    pub fn metric(&self, place: usize) -> Option<Estimate> {
+        match place.checked_sub(1) {
+            None => self.value,
+            Some(place) => self.others.get(place).copied().flatten(),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -52,14 +68,23 @@ struct Interval {
     ci95: Option<(f64, f64)>,
 }
 
+impl From<Estimate> for Interval {
+    fn from(e: Estimate) -> Self {
+        Interval {
+            value: e.value,
+            ci95: e.ci95,
+        }
+    }
+}
+
 // `serialize_with` hands over a reference to the field.
 #[allow(clippy::ref_option)]
 fn written<S: Serializer>(estimate: &Option<Estimate>, to: S) -> Result<S::Ok, S::Error> {
-    let interval = |e: Estimate| Interval {
-        value: e.value,
-        ci95: e.ci95,
-    };
-    estimate.map(interval).serialize(to)
+    estimate.map(Interval::from).serialize(to)
+}
+
+fn all_written<S: Serializer>(all: &[Option<Estimate>], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_seq(all.iter().map(|one| one.map(Interval::from)))
 }
 
 /// How often each combination is run.
@@ -85,7 +110,7 @@ impl Sweep {
         axes: &[(String, Vec<String>)],
         disciplines: &[String],
         runs: Runs,
-        metrics: (Selection, Option<Selection>),
+        (metrics, against): (Vec<Selection>, Option<Selection>),
         statistic: (String, Statistic),
     ) -> Result<Self, Refusal> {
         let axis = |(path, values): &(String, Vec<String>)| Axis {
@@ -102,8 +127,8 @@ impl Sweep {
         );
         Ok(Sweep {
             experiment: Experiment::new("sweep", written, scenario, Registry::builtin())?,
-            metric: metrics.0,
-            against: metrics.1,
+            metrics,
+            against,
             statistic,
         })
     }
@@ -172,9 +197,11 @@ impl Sweep {
         Point {
             discipline: first.discipline.clone(),
             at: written.vary.iter().map(label).collect(),
-            value: of(&self.metric),
+            value: self.metrics.first().and_then(of),
+            others: self.metrics.iter().skip(1).map(of).collect(),
             against: self.against.as_ref().and_then(of),
             invalid: runs.iter().flat_map(|run| &run.invalid).next().cloned(),
+            limited: report::limits::told(runs),
         }
     }
 
@@ -184,9 +211,15 @@ impl Sweep {
         axes.map(|axis| axis.name.as_str()).collect()
     }
 
-    /// The figure of `points`, which [`run`](Self::run) made: lines over the first axis, or points
-    /// of one metric against the other; a panel for each combination of the further axes.
-    pub fn shown(&self, points: &[Point]) -> Shown {
+    /// A figure of `points`, which [`run`](Self::run) made, for each metric: lines over the first axis, or
+    /// points of one metric against the other; a panel for each combination of the further axes.
+    pub fn shown(&self, points: &[Point]) -> Vec<Shown> {
+        let metrics = 0..self.metrics.len();
+        metrics.map(|of| self.shown_of(points, of)).collect()
+    }
+
+    /// The figure of the metric at place `of`.
+    fn shown_of(&self, points: &[Point], of: usize) -> Shown {
         let written = &self.experiment.written;
         let cases = written.cases.len();
         let columns = written.vary.first().map_or(0, |axis| axis.values.len());
@@ -200,7 +233,9 @@ impl Sweep {
             let line = |case: usize| Series {
                 case: at(0, place, case).discipline.clone(),
                 look: at(0, place, case).discipline.clone(),
-                values: (0..columns).map(|x| at(x, place, case).value).collect(),
+                values: (0..columns)
+                    .map(|x| at(x, place, case).metric(of))
+                    .collect(),
                 all: Vec::new(),
             };
             let dot = |case: usize, x: usize| {
@@ -208,7 +243,7 @@ impl Sweep {
                 Series {
                     case: format!("{} {}", point.discipline, point.at[0]),
                     look: point.discipline.clone(),
-                    values: vec![point.against, point.value],
+                    values: vec![point.against, point.metric(of)],
                     all: Vec::new(),
                 }
             };
@@ -226,15 +261,19 @@ impl Sweep {
         };
         let named = |metric| figure::named(metric, Some(&self.statistic.0));
         let first = self.axes().first().copied().unwrap_or_default().to_owned();
+        let over = format!("over {}", self.axes().join(", "));
         Shown {
-            title: format!("over {}", self.axes().join(", ")),
+            title: match of {
+                0 => over,
+                _ => format!("{} {over}", self.metrics[of]),
+            },
             kind: match self.against {
                 Some(_) => Form::Scatter,
                 None => Form::Lines,
             },
             axes: [
                 self.against.as_ref().map_or(first, named),
-                named(&self.metric),
+                named(&self.metrics[of]),
             ],
             limit: None,
             sampled: true,
@@ -272,8 +311,8 @@ impl Sweep {
             version: String::new(),
             claims: Vec::new(),
             scores: Vec::new(),
-            figures: vec![self.shown(points)],
-            invalid: self.invalid(points),
+            figures: self.shown(points),
+            invalid: self.invalid(points) + &self.limited(points),
             mechanism: None,
         })
     }
@@ -281,14 +320,30 @@ impl Sweep {
     /// A line for each combination of which a run is not to be believed.
     pub fn invalid(&self, points: &[Point]) -> String {
         let line = |point: &Point| {
-            let at = self.axes().into_iter().zip(&point.at);
-            let at: String = at
-                .map(|(axis, value)| format!(", {axis} {value}"))
-                .collect();
             let (discipline, reason) = (&point.discipline, point.invalid.as_ref()?);
-            Some(format!("not to be believed: {discipline}{at}: {reason}\n"))
+            let at = self.at(point);
+            Some(format!(
+                "not to be believed: {discipline}, {at}: {reason}\n"
+            ))
         };
         points.iter().filter_map(line).collect()
+    }
+
+    /// A line for each combination and transfer of which something other than the network decided the rate.
+    pub fn limited(&self, points: &[Point]) -> String {
+        let lines = points.iter().flat_map(|point| {
+            let at = self.at(point);
+            let lines = point.limited.lines();
+            lines.map(move |line| format!("at {at}: {line}\n"))
+        });
+        lines.collect()
+    }
+
+    /// The values of a combination, with their axes.
+    fn at(&self, point: &Point) -> String {
+        let at = self.axes().into_iter().zip(&point.at);
+        let at: Vec<String> = at.map(|(axis, value)| format!("{axis} {value}")).collect();
+        at.join(", ")
     }
 }
 

@@ -19,7 +19,7 @@ mod your_line;
 pub use agree::{AgreeArgs, Witness};
 #[cfg(feature = "host")]
 pub use browser::BrowserArgs;
-pub use campaign::{JobArgs, JobsArgs, PilotArgs, ReproduceArgs};
+pub use campaign::{EvaluateArgs, JobArgs, JobsArgs, PilotArgs, ReproduceArgs};
 #[cfg(feature = "host")]
 pub use check::CheckArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -57,6 +57,9 @@ pub enum Command {
     Sweep(SweepArgs),
     /// Run the experiments of a paper again, and check what it claims.
     Reproduce(ReproduceArgs),
+    /// Make a tenth of all claims again, drawn by a seed and with seeds that no page has, and compare them with the
+    /// pages: what an evaluator of artifacts asks first. The status is 1 if a verdict comes out the other way.
+    Evaluate(EvaluateArgs),
     /// Find how often to run experiments to decide most of their claims in so many hours: make
     /// their quick runs, and print the file that `reproduce --runs` reads.
     Pilot(PilotArgs),
@@ -244,13 +247,14 @@ pub struct SweepArgs {
     pub what: ScenarioArgs,
     /// Run with each of these values of a key of the scenario, as with --set; disciplines.NAME.KEY is
     /// a setting of the disciplines of that name. May be repeated: all combinations are run. Lines
-    /// are drawn over the first, in a panel for each combination of the others. A value cannot have
-    /// a comma.
+    /// are drawn over the first, in a panel for each combination of the others. `key=value` after a comma
+    /// belongs to the value before, as in PATH=bbr,bbr,version=3; a value with other commas stands in
+    /// double quotes.
     #[arg(long = "over", required = true, value_name = "PATH=VALUE,VALUE...")]
     pub over: Vec<String>,
-    /// Metric to draw, one of `analects list metrics`, of all traffic or of one entry.
-    #[arg(long, default_value = "stall", value_name = "NAME[:ENTRY]")]
-    pub metric: String,
+    /// Metric to draw, one of `analects list metrics`, of all traffic or of one entry; may be repeated.
+    #[arg(long = "metric", default_value = "stall", value_name = "NAME[:ENTRY]")]
+    pub metrics: Vec<String>,
     /// Draw the metric against this one: a point for each discipline and value.
     #[arg(long, value_name = "NAME[:ENTRY]")]
     pub against: Option<String>,

@@ -13,6 +13,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
         "Check what papers claim",
         &[
             "reproduce",
+            "evaluate",
             "pilot",
             "agree",
             "jobs",

@@ -31,7 +31,7 @@ use host::{browser, check, link, your_line};
 pub use own::Own;
 #[cfg(feature = "host")]
 use papers::agree;
-use papers::{bound, jobs, pilot, reproduce, threshold};
+use papers::{bound, evaluate, jobs, pilot, reproduce, threshold};
 pub use runs::engines::SIM_SOURCES;
 use std::path::Path;
 use std::process::ExitCode;
@@ -85,6 +85,7 @@ fn execute(command: Command) -> Result<ExitCode, Refused> {
         Command::Run(args) => run::run(&args),
         Command::Sweep(args) => sweep::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
+        Command::Evaluate(args) => evaluate::run(&args),
         Command::Pilot(args) => pilot::run(&args),
         #[cfg(feature = "host")]
         Command::Agree(args) => agree::run(&args),

@@ -3,6 +3,7 @@
 #[cfg(feature = "host")]
 pub mod agree;
 pub mod bound;
+pub mod evaluate;
 pub mod jobs;
 pub mod pilot;
 pub mod reproduce;

@@ -22,7 +22,7 @@ pub mod v3;
 mod version;
 mod window;
 
-use crate::{Ack, Congestion, Control, ControlEntry, Probe, Setup, Signal};
+use crate::{Ack, Congestion, Control, ControlEntry, Phase, Probe, Setup, Signal};
 use filter::{Aggregation, FullPipe, HeldBack, MaxRate};
 use units::param::Settings;
 use units::random::Stream;
@@ -420,6 +420,15 @@ impl Control for Bbr {
             span: min_rtt / 4,
             packets: 1,
         })
+    }
+
+    fn phase(&self) -> Phase {
+        match self.mode {
+            Mode::Startup => Phase::Startup,
+            Mode::Drain => Phase::Drain,
+            Mode::ProbeBw => Phase::ProbeBw,
+            Mode::ProbeRtt => Phase::ProbeRtt,
+        }
     }
 
     /// It conserves packets by itself.

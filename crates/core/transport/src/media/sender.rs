@@ -9,7 +9,7 @@ use super::{Content, Feedback, MediaParams, Packet};
 use crate::flight::Flight;
 use crate::recovery::Recovery;
 use crate::rtt::{Floor, Rtt};
-use crate::{Transmit, Wire};
+use crate::{State, Transmit, Wire};
 use cca::{Arrival, Control, EcnMode, Probe};
 use std::collections::VecDeque;
 use units::{Duration, Ecn, Instant, Rate};
@@ -422,6 +422,15 @@ impl Sender {
     /// Smoothed round trip; zero before the first sample.
     pub fn srtt(&self) -> Duration {
         self.rtt.srtt
+    }
+
+    /// What it is at.
+    pub fn state(&self) -> State {
+        State {
+            in_flight: self.in_flight(),
+            acked: self.flight.delivered(),
+            ..State::of(self.control(), self.srtt())
+        }
     }
 
     /// Counters, for results and tests.

@@ -23,7 +23,7 @@ pub use crate::wire::quic::{
     Ack, CRYPTO, DATAGRAM, Frame, Frames, IP_UDP, MAX_FRAMES, MAX_RANGES, Packet,
 };
 
-use crate::{Config, Connection, Event, Stats, Transmit, Wire};
+use crate::{Config, Connection, Event, Limits, State, Stats, Transmit, Wire};
 use acks::{Arrivals, MAX_ACK_DELAY};
 use cca::{Control, EcnMode};
 use sender::Sender;
@@ -183,6 +183,10 @@ impl Quic {
         let data = probe || (has_work && path.sender.may_send(now));
         if !has_work {
             path.sender.on_quiet();
+        }
+        if self.connected && !data {
+            let unsent = self.send_streams.unsent() > 0;
+            path.sender.wait(now, has_work, unsent);
         }
         if !self.started || !(data || path.arrivals.is_due()) {
             return None;
@@ -359,5 +363,19 @@ impl Connection for Quic {
             sum.probes += sender.stats.probes;
         }
         sum
+    }
+
+    /// Of the first path, but for the bytes, which are those of all.
+    fn state(&self) -> State {
+        State {
+            in_flight: self.in_flight(),
+            acked: self.send_streams.acked(),
+            limit: self.limits().now(),
+            ..State::of(self.control(), self.srtt())
+        }
+    }
+
+    fn limits(&self) -> &Limits {
+        &self.paths[0].sender.limits
     }
 }

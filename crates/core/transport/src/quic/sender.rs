@@ -5,6 +5,7 @@ mod acks;
 use super::streams::SendStreams;
 use crate::Stats;
 use crate::flight::Flight;
+use crate::limits::{Limit, Limits};
 use crate::pacing::{self, Pacer};
 use crate::recovery::Recovery;
 use crate::rtt::{Floor, GRANULARITY, Rtt};
@@ -49,6 +50,7 @@ pub(super) struct Sender {
     pacer: Pacer,
     pace_at: Instant,
     active: bool,
+    pub(super) limits: Limits,
 }
 
 impl Sender {
@@ -72,6 +74,7 @@ impl Sender {
             pacer: Pacer::default(),
             pace_at: Instant::NEVER,
             active: false,
+            limits: Limits::default(),
         }
     }
 
@@ -114,6 +117,21 @@ impl Sender {
     pub(super) fn on_quiet(&mut self) {
         self.pace_at = Instant::NEVER;
         self.on_pause(!self.fits());
+    }
+
+    /// No data leaves now, although there `is` some, or some beyond the receiver's window, which is
+    /// `unsent`.
+    pub(super) fn wait(&mut self, now: Instant, is: bool, unsent: bool) {
+        let limit = if !is && !unsent {
+            Limit::Application
+        } else if !self.fits() {
+            Limit::Window
+        } else if is {
+            Limit::Pacing
+        } else {
+            Limit::Receiver
+        };
+        self.limits.wait(now, limit);
     }
 
     fn fits(&self) -> bool {

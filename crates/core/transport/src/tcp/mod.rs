@@ -17,7 +17,7 @@ mod timers;
 
 pub use crate::wire::segment::{Kind, MAX_SACKS, Segment};
 
-use crate::{Config, Connection, Event, Stats, Transmit, Wire};
+use crate::{Config, Connection, Event, Limits, State as Sending, Stats, Transmit, Wire};
 use cca::{Control, EcnMode};
 use ecn::Echo;
 use receiver::Receiver;
@@ -299,5 +299,13 @@ impl Connection for Tcp {
 
     fn stats(&self) -> Stats {
         self.sender.stats()
+    }
+
+    fn state(&self) -> Sending {
+        self.sender.state()
+    }
+
+    fn limits(&self) -> &Limits {
+        self.sender.limits()
     }
 }

@@ -12,8 +12,9 @@ use crate::pacing::{self, Pacer};
 use crate::rtt::{Floor, Rtt};
 use crate::usage::Usage;
 
-use crate::{Config, Stats};
-use cca::Control;
+use crate::limits::{Limit, Limits};
+use crate::{Config, State, Stats};
+use cca::{Control, Phase};
 use units::{Duration, Ecn, Instant};
 
 /// Linux's `sk_pacing_shift` of 10: a 1024th of a second, in nanoseconds.
@@ -52,6 +53,7 @@ pub struct Sender {
     pacer: Pacer,
     /// A packet left since sending last paused.
     active: bool,
+    limits: Limits,
     stats: Stats,
 }
 
@@ -118,6 +120,7 @@ impl Sender {
             usage: Usage::default(),
             pacer: Pacer::default(),
             active: false,
+            limits: Limits::default(),
             stats: Stats::default(),
         }
     }
@@ -180,6 +183,27 @@ impl Sender {
             acked: self.board.una(),
             ..self.stats
         }
+    }
+
+    /// What it is at: the repair of losses where that rations, or else the control's phase.
+    pub fn state(&self) -> State {
+        let of = State::of(self.control(), self.srtt());
+        let repair = self.recovery.as_ref().filter(|_| self.control.uses_prr());
+        State {
+            in_flight: self.in_flight(),
+            acked: self.board.una(),
+            phase: repair.map_or(of.phase, |repair| match repair.cause {
+                Cause::Timeout => Phase::Timeout,
+                Cause::Loss | Cause::Mark => Phase::Recovery,
+            }),
+            limit: self.limits.now(),
+            ..of
+        }
+    }
+
+    /// What it waited for so far.
+    pub const fn limits(&self) -> &Limits {
+        &self.limits
     }
 
     /// Bytes in flight.
@@ -251,7 +275,19 @@ impl Sender {
         if self.active || !fits {
             self.pause(!fits);
         }
+        let limit = self.limit(len, fits);
+        self.limits.wait(now, limit);
         false
+    }
+
+    /// What keeps the next data from leaving: `len` bytes, none if there are none to be sent now.
+    fn limit(&self, len: u32, fits: bool) -> Limit {
+        match (len, fits) {
+            (0, _) if self.unsent() == 0 => Limit::Application,
+            (0, _) if self.fits(self.mss()) => Limit::Receiver,
+            (0, _) | (_, false) => Limit::Window,
+            (_, true) => Limit::Pacing,
+        }
     }
 
     /// Sending pauses, because the window is `full` or for another reason.

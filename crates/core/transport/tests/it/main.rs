@@ -1,5 +1,6 @@
 //! Two end points, against each other and compared with standards.
 
+mod closed_forms;
 mod common;
 mod l4s;
 mod quic;

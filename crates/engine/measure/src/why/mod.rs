@@ -264,6 +264,8 @@ impl Sink for Explainer {
             Event::Marked { .. }
             | Event::Moved { .. }
             | Event::Noticed { .. }
+            | Event::Sender { .. }
+            | Event::Limited { .. }
             | Event::Rated { .. }
             | Event::Media { .. } => {}
         }

@@ -10,5 +10,6 @@ mod isolation;
 mod limits;
 mod meters;
 mod receiver;
+mod senders;
 mod small_queues;
 mod why;

@@ -2,8 +2,8 @@
 
 use super::frame::section as wrap;
 use super::report::Report;
-use crate::doubts;
 use crate::summary::{Cell, Summary, columns, loads};
+use crate::{doubts, limits};
 use maud::{Markup, html};
 use measure::metric::{Better, Column, Metric};
 use std::fmt::Write as _;
@@ -11,8 +11,10 @@ use std::fmt::Write as _;
 /// The table, and how much was run.
 pub fn section(report: &Report<'_>) -> Markup {
     let doubts = doubts::told(report.document.results);
+    let limits = limits::told(report.document.results);
     let content = html! {
         @for doubt in doubts.lines() { p { strong { (doubt) } } }
+        @for limit in limits.lines() { p { (limit) } }
         (table(report))
         p class="note" { (extent(report)) }
     };

@@ -21,6 +21,7 @@ mod look;
 mod page;
 mod report;
 mod rows;
+mod senders;
 mod sojourn;
 mod subject;
 #[cfg(test)]

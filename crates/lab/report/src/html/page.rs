@@ -4,8 +4,8 @@ use super::frame::framed;
 use super::report::Report;
 use super::subject::Subject;
 use super::{
-    about, boxes, children, classes, comparison, flows, frames, headline, loads, sojourn, tradeoff,
-    why,
+    about, boxes, children, classes, comparison, flows, frames, headline, loads, senders, sojourn,
+    tradeoff, why,
 };
 use crate::draw::Drawing;
 use crate::export::Document;
@@ -52,6 +52,7 @@ fn sections(report: &Report<'_>) -> Markup {
         (classes::section(report))
         (children::section(report))
         (sojourn::section(report))
+        (senders::section(report))
         (about::section(report))
     }
 }

@@ -28,6 +28,7 @@ use workload::{Event as Application, TrafficId};
 /// | `flow_done`, `flow_ended` | `flow` |
 /// | `noticed` | `flow`; `notice` of its congestion control: `fair`, `shared` or `unknown`, a new verdict on the path; `reduced` or `congested`, a smaller window because of fair queuing, or of a loss or mark |
 /// | `rated` | `link`, whose rate is followed; `rate_bps`, bit/s; `reason`, its name, and `why`, in words; `told_by`: what it was told by |
+/// | `sender`, if the scenario asks for `senders` | `flow`; `window_bytes`, `in_flight_bytes`, `srtt_ns`, `pacing_bps`, `acked_bytes`, `phase`, `limit`: what its sender is at, null where there is no such |
 /// | `frame_sent`, `frame_arrived`, `frame_shown`, `frame_lost` | `traffic`; `frame`, its number, from 0 |
 /// | `audio_sent` | `traffic`; `frame`, the number of the 20 ms, from 0; `bytes` |
 /// | `audio_arrived` | `traffic`, `frame` |
@@ -78,6 +79,16 @@ enum What<'a> {
         reason: &'static str,
         why: String,
         told_by: String,
+    },
+    Sender {
+        flow: u32,
+        window_bytes: Option<u64>,
+        in_flight_bytes: u64,
+        srtt_ns: Option<u64>,
+        pacing_bps: Option<u64>,
+        acked_bytes: u64,
+        phase: &'static str,
+        limit: Option<&'static str>,
     },
     FlowStarted {
         flow: u32,
@@ -183,7 +194,10 @@ fn what<'a>(parties: &'a Parties<'_>, event: Event) -> Option<What<'a>> {
         ecn: ecn_name(packet.ecn),
     };
     Some(match event {
-        Event::Sent { .. } | Event::Arrived { .. } | Event::Media { .. } => return None,
+        Event::Sent { .. }
+        | Event::Arrived { .. }
+        | Event::Media { .. }
+        | Event::Limited { .. } => return None,
         Event::Enqueued { link, packet } => What::Enqueued(of(link, packet)),
         Event::Marked { link, packet } => What::Marked(of(link, packet)),
         Event::Lost { link, packet } => What::Lost(of(link, packet)),
@@ -217,6 +231,16 @@ fn what<'a>(parties: &'a Parties<'_>, event: Event) -> Option<What<'a>> {
         Event::Noticed { flow, notice } => What::Noticed {
             flow: flow.0,
             notice: notice.name(),
+        },
+        Event::Sender { flow, state } => What::Sender {
+            flow: flow.0,
+            window_bytes: state.window,
+            in_flight_bytes: state.in_flight,
+            srtt_ns: state.srtt.map(|srtt| srtt.as_nanos()),
+            pacing_bps: state.pacing.map(|rate| rate.as_bits()),
+            acked_bytes: state.acked,
+            phase: state.phase.name(),
+            limit: state.limit.map(|limit| limit.name()),
         },
         Event::Rated { link, decision } => What::Rated {
             link: parties.link(link),

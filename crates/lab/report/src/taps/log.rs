@@ -222,6 +222,8 @@ impl<W: Write> Sink for PacketLog<'_, W> {
             }
             Event::Moved { .. }
             | Event::Noticed { .. }
+            | Event::Sender { .. }
+            | Event::Limited { .. }
             | Event::Rated { .. }
             | Event::Sent { .. }
             | Event::Arrived { .. }

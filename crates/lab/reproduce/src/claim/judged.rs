@@ -186,7 +186,7 @@ impl Judged {
 }
 
 impl Claim {
-    fn kind(&self) -> Kind {
+    pub(crate) fn kind(&self) -> Kind {
         let of_data = |fact: &String| fact.starts_with("pages ") || fact.starts_with("traces ");
         if self.question.is_some() {
             Kind::Own

@@ -38,6 +38,29 @@ pub struct ReproduceArgs {
     pub how: ExperimentArgs,
 }
 
+/// Which claims to make again, and for how long.
+#[derive(Debug, Args)]
+pub struct EvaluateArgs {
+    /// Experiments to draw from, such as confucius/all; all that there are without a name.
+    #[arg(value_name = "EXPERIMENT")]
+    pub experiments: Vec<String>,
+    /// What is drawn, and with which seeds it is run: another number draws others.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Minutes after which no further run begins.
+    #[arg(long, value_name = "MINUTES", default_value_t = 30.0)]
+    pub minutes: f64,
+    /// The folder of the pages.
+    #[arg(long, value_name = "DIR", default_value = "docs/reproduction")]
+    pub pages: PathBuf,
+    /// Store results in DIR/store, and the report in DIR as report.txt and report.json.
+    #[arg(long, value_name = "DIR", default_value = "evaluation")]
+    pub out: PathBuf,
+    /// Number of runs at a time.
+    #[command(flatten)]
+    pub parallel: Parallel,
+}
+
 /// The experiments to plan runs for.
 #[derive(Debug, Args)]
 pub struct PilotArgs {

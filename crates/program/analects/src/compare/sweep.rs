@@ -88,8 +88,8 @@ fn made(args: &SweepArgs, sweep: &Sweep, name: &str) -> Result<Vec<Point>> {
 
 /// The axes in `--over`.
 fn axes(over: &[String]) -> Result<Vec<Axis>> {
-    let help = "write --over link.buffer=0.5bdp,1bdp,2bdp; a comma in parentheses \
-                belongs to its value";
+    let help = "write --over link.buffer=0.5bdp,1bdp,2bdp; a comma in parentheses or double quotes \
+                belongs to its value, and so does key=value after a comma";
     let mut axes: Vec<Axis> = Vec::new();
     for text in over {
         let refused = |what: &str| Refused::new(&format!("--over {text}: {what}"), help);
@@ -101,18 +101,52 @@ fn axes(over: &[String]) -> Result<Vec<Axis>> {
             return Err(refused("this path varies already"));
         }
         let mut kept: Vec<String> = Vec::new();
-        for value in choice::split(values).map(str::trim) {
+        for value in self::values(values).map_err(refused)? {
             if value.is_empty() {
                 return Err(refused("a value is empty"));
             }
-            if kept.iter().any(|other| other == value) {
+            if kept.contains(&value) {
                 return Err(refused(&format!("{value} is there twice")));
             }
-            kept.push(value.to_owned());
+            kept.push(value);
         }
         axes.push((path.to_owned(), kept));
     }
     Ok(axes)
+}
+
+/// The values in a list: those in double quotes as they are, others up to the next comma outside of parentheses.
+/// `key=value` is a setting of the value before.
+fn values(text: &str) -> std::result::Result<Vec<String>, &'static str> {
+    let mut values: Vec<String> = Vec::new();
+    for piece in choice::split(text).map(str::trim) {
+        match (unquoted(piece)?, values.last_mut()) {
+            (Some(whole), _) => values.push(whole.to_owned()),
+            (None, Some(before)) if is_setting(piece) => *before += &format!(",{piece}"),
+            (None, _) => values.push(piece.to_owned()),
+        }
+    }
+    Ok(values)
+}
+
+/// What stands in double quotes, if a piece does.
+fn unquoted(piece: &str) -> std::result::Result<Option<&str>, &'static str> {
+    let inner = piece
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'));
+    match inner {
+        Some(inner) if !inner.contains('"') => Ok(Some(inner)),
+        None if !piece.contains('"') => Ok(None),
+        _ => Err("a double quote has no counterpart at the other end of its value"),
+    }
+}
+
+/// Whether a piece is `key=value`.
+fn is_setting(piece: &str) -> bool {
+    let letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
+    piece
+        .split_once('=')
+        .is_some_and(|(key, _)| !key.is_empty() && key.chars().all(letter))
 }
 
 /// The scenario with the first value of each axis: it may be that the file alone is not complete.
@@ -178,7 +212,18 @@ fn asked(
         selected::known(&metric, scenario).map_err(|refusal| refused(refusal.within(text)))?;
         Ok(metric)
     };
-    let y = metric("--metric", &args.metric)?;
+    let mut y: Vec<Selection> = Vec::new();
+    for text in &args.metrics {
+        let next = metric("--metric", text)?;
+        if y.iter().any(|other| other.to_string() == next.to_string()) {
+            let refusal = Refusal::new(format!("{next} is there twice"));
+            return Err(Refused::because(
+                refusal.within("--metric"),
+                "name each once",
+            ));
+        }
+        y.push(next);
+    }
     let x = args.against.as_ref();
     let x = x.map(|text| metric("--against", text)).transpose()?;
     let statistic: std::result::Result<Statistic, Refusal> = args.statistic.parse();
@@ -205,16 +250,22 @@ fn about(scenario: &Scenario, args: &SweepArgs) -> String {
 }
 
 fn table(sweep: &Sweep, points: &[Point], scenario: &Scenario, args: &SweepArgs) -> String {
-    let shown = sweep.shown(points);
-    let (head, rows) = shown.table();
-    let what = match sweep.against {
-        Some(_) => format!("{} against {}", shown.axes[1], shown.axes[0]),
-        None => shown.axes[1].clone(),
-    };
-    let table = plain(&head, rows);
     let about = about(scenario, args);
-    let doubts = sweep.invalid(points);
-    format!("{}: {about}\n{what}\n{doubts}\n{table}\n", scenario.name)
+    let doubts = sweep.invalid(points) + &sweep.limited(points);
+    let mut text = format!("{}: {about}\n", scenario.name);
+    for (place, shown) in sweep.shown(points).into_iter().enumerate() {
+        let (head, rows) = shown.table();
+        let what = match sweep.against {
+            Some(_) => format!("{} against {}", shown.axes[1], shown.axes[0]),
+            None => shown.axes[1].clone(),
+        };
+        let (gap, doubts) = match place {
+            0 => ("", doubts.as_str()),
+            _ => ("\n", ""),
+        };
+        text += &format!("{gap}{what}\n{doubts}\n{}\n", plain(&head, rows));
+    }
+    text
 }
 
 /// The JSON document.
@@ -228,6 +279,8 @@ struct Printed<'a> {
     without: Option<&'a str>,
     statistic: &'a str,
     metric: Named,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    others: Vec<Named>,
     against: Option<Named>,
     axes: Vec<&'a str>,
     points: &'a [Point],
@@ -244,6 +297,7 @@ fn json(sweep: &Sweep, points: &[Point], document: &Document, args: &SweepArgs) 
         name: metric.to_string(),
         unit: sweep::unit(metric, sweep.statistic.1),
     };
+    let (first, others) = sweep.metrics.split_first().expect("one has a default");
     let document = Printed {
         version: own::version_of_results(),
         engine: &args.what.engine.name,
@@ -252,7 +306,8 @@ fn json(sweep: &Sweep, points: &[Point], document: &Document, args: &SweepArgs) 
         repeat: args.what.repeats(),
         without: args.what.shape.without.as_deref(),
         statistic: &sweep.statistic.0,
-        metric: named(&sweep.metric),
+        metric: named(first),
+        others: others.iter().map(named).collect(),
         against: sweep.against.as_ref().map(named),
         axes: sweep.axes(),
         points,
@@ -278,8 +333,9 @@ fn csv(sweep: &Sweep, points: &[Point]) -> csv::Result<String> {
     lines.write_record(head.chain(behind))?;
     for point in points {
         let against = sweep.against.as_ref().map(|metric| (metric, point.against));
-        let both = std::iter::once((&sweep.metric, point.value)).chain(against);
-        for (metric, value) in both {
+        let metrics = sweep.metrics.iter().enumerate();
+        let metrics = metrics.map(|(place, metric)| (metric, point.metric(place)));
+        for (metric, value) in metrics.chain(against) {
             lines.write_field(&point.discipline)?;
             for at in &point.at {
                 lines.write_field(at)?;
@@ -305,4 +361,29 @@ fn fields(value: Option<Estimate>) -> [String; 3] {
         text(ci95.map(|(low, _)| low)),
         text(ci95.map(|(_, high)| high)),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_have_commas_in_parentheses_quotes_and_settings() {
+        for (text, expected) in [
+            ("5mbit, 10mbit", &["5mbit", "10mbit"][..]),
+            ("bbr,\"bbr,version=3\"", &["bbr", "bbr,version=3"]),
+            (
+                "bbr,bbr,version=3,padding=no,cubic",
+                &["bbr", "bbr,version=3,padding=no", "cubic"],
+            ),
+            ("tonopah(cubic,x=1),reno", &["tonopah(cubic,x=1)", "reno"]),
+            ("\"a,b\",\"\"", &["a,b", ""]),
+            ("version=3,reno", &["version=3", "reno"]),
+        ] {
+            assert_eq!(values(text).unwrap(), expected, "{text}");
+        }
+        for wrong in ["\"a,b", "a\"b\"", "\"a\"b\"", "\""] {
+            assert!(values(wrong).is_err(), "{wrong}");
+        }
+    }
 }

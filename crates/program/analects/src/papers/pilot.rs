@@ -77,7 +77,7 @@ fn of(
 ) -> Result<Pilot> {
     let [quick, whole] = [true, false].map(|quick| Wanted { quick, data });
     let before = processor_seconds();
-    let outcome = one(chosen, experiment, quick, keeping, pool)?;
+    let outcome = one(&*chosen.engine, experiment, quick, keeping, pool)?;
     let each = (processor_seconds() - before) / simulated(chosen, experiment, quick)?;
     let mut once = experiment.clone();
     once.written.seeds = 1;

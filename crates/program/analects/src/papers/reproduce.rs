@@ -2,7 +2,7 @@
 
 use crate::cli::{Printed, ReproduceArgs};
 use crate::own;
-use crate::runs::engines::{Chosen, with_names};
+use crate::runs::engines::with_names;
 use crate::runs::many::{self, counted, pool};
 use crate::runs::plans::{self, Engines};
 use crate::runs::table::plain;
@@ -11,6 +11,7 @@ use campaign::Keeping;
 use command::Refused;
 use command::files::unwritable;
 use command::print;
+use measure::Engine;
 use reproduce::budget::Runs;
 use reproduce::claim::Verdict;
 use reproduce::experiment::Wants;
@@ -57,7 +58,7 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
             store: &store,
             basis,
         };
-        let outcome = one(chosen, experiment, wanted, keeping, &pool)?;
+        let outcome = one(&*chosen.engine, experiment, wanted, keeping, &pool)?;
         write_report(&args.how.out, &outcome)?;
         if args.how.format == Printed::Table {
             print(&table(&outcome))?;
@@ -155,13 +156,12 @@ fn fix_runs(experiments: &mut [Experiment], file: &Path) -> Result<()> {
 
 /// Runs one experiment with a progress bar, or takes its stored results.
 pub fn one<'a>(
-    chosen: &Chosen,
+    engine: &dyn Engine,
     experiment: &'a Experiment,
     wanted: Wanted<'_>,
     keeping: Keeping<'_>,
     pool: &rayon::ThreadPool,
 ) -> Result<Outcome<'a>> {
-    let engine = &*chosen.engine;
     let outcome = counted(pool, &experiment.id, |bar| {
         with_names(|names| {
             outcome(

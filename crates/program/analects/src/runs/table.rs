@@ -5,7 +5,7 @@ use comfy_table::{Cell, ContentArrangement, Table};
 use command::cells::{empty, right};
 use measure::metric::{Column, Metric, Registry, Selection};
 use measure::{RunResult, WITHOUT};
-use report::{Summary, columns, doubts, loads, summarize, summarize_selected};
+use report::{Summary, columns, doubts, limits, loads, summarize, summarize_selected};
 use scenario::Scenario;
 use terminal_size::{Width, terminal_size_of};
 use units::Refusal;
@@ -78,7 +78,7 @@ pub fn comparison(
         }
     }
     let (name, summary) = (&scenario.name, &scenario.summary);
-    let doubted = doubts::told(results);
+    let doubted = doubts::told(results) + &limits::told(results);
     format!(
         "{name}: {summary}\n{}\n{doubted}\n{table}\n",
         extent(&summaries)

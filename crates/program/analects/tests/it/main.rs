@@ -14,6 +14,7 @@ mod common;
 mod diverted;
 #[cfg(unix)]
 mod docs;
+mod evaluate;
 mod evidence;
 mod fingerprint;
 #[cfg(unix)]

@@ -122,6 +122,43 @@ fn a_point_is_the_run_of_its_settings() {
     assert!(seen.len() > 12, "{seen:?}");
 }
 
+/// A control with a setting is a value, and each metric has a table, lines and a figure of its own.
+#[test]
+fn several_metrics_over_values_with_settings() {
+    let folder = folder("sweep-metrics");
+    let args = [
+        "--over",
+        "traffic.bulk.control=bbr,bbr,version=3",
+        "--metric",
+        "stall",
+        "--metric",
+        "bulk_rate",
+        "-d",
+        "pfifo",
+    ];
+    let table = sweep(&folder, &args);
+    let shown = |what: &str| table.lines().any(|line| line.starts_with(what));
+    assert!(shown("mean stall, s") && shown("mean bulk rate"), "{table}");
+    assert_eq!(table.matches("bbr,version=3").count(), 2, "{table}");
+    let json = sweep(&folder, &[&args[..], &["--format", "json"]].concat());
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["others"][0]["name"], "bulk_rate");
+    let points = json["points"].as_array().unwrap();
+    assert_eq!(points.len(), 2);
+    for (point, control) in points.iter().zip(["bbr", "bbr,version=3"]) {
+        assert_eq!(point["at"][0], control);
+        let set = format!("traffic.bulk.control={control}");
+        let run = [
+            "run", "s.toml", "-d", "pfifo", "--format", "json", "--repeat", "1",
+        ];
+        let run = self::json(&folder, &[&run[..], &["--set", &set]].concat());
+        let rate = &run["results"][0]["flows"][0]["goodput_mbps"];
+        assert_eq!(&point["others"][0]["value"], rate);
+    }
+    let csv = sweep(&folder, &[&args[..], &["--format", "csv"]].concat());
+    assert_eq!(csv.lines().count(), 1 + 2 * 2, "{csv}");
+}
+
 #[test]
 fn the_same_whatever_runs_at_a_time() {
     let folder = folder("sweep-jobs");

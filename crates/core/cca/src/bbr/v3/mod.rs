@@ -30,7 +30,7 @@ mod tests;
 
 use super::filter::{Aggregation, FullPipe, HeldBack};
 use super::{BbrParams, Gain, ONE, gained};
-use crate::{Ack, Congestion, Control, Probe, Setup, Signal};
+use crate::{Ack, Congestion, Control, Phase, Probe, Setup, Signal};
 use long_term::LongTerm;
 use min_rtt::MinRtt;
 use model::{Latest, Losses, MaxBandwidth, Sample, ShortTerm};
@@ -317,6 +317,18 @@ impl Control for Bbr3 {
             span: min_rtt / 4,
             packets: 1,
         })
+    }
+
+    fn phase(&self) -> Phase {
+        match self.state {
+            State::Startup => Phase::Startup,
+            State::Drain => Phase::Drain,
+            State::Down => Phase::Down,
+            State::Cruise => Phase::Cruise,
+            State::Refill => Phase::Refill,
+            State::Up => Phase::Up,
+            State::ProbeRtt => Phase::ProbeRtt,
+        }
     }
 
     /// The model answers losses.

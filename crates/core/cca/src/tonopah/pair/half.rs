@@ -1,7 +1,7 @@
 //! What looks like a control of its own to one subflow's part of a transport.
 
 use super::{Pair, Reaction, Subflow};
-use crate::{Ack, Congestion, Control, EcnMode, Notice, Signal};
+use crate::{Ack, Congestion, Control, EcnMode, Notice, Phase, Signal};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use units::{Instant, Rate};
 
@@ -98,6 +98,10 @@ impl Control for Half {
 
     fn in_slow_start(&self) -> bool {
         self.pair().ruling().in_slow_start()
+    }
+
+    fn phase(&self) -> Phase {
+        self.pair().ruling().phase()
     }
 
     fn ecn(&self) -> EcnMode {

@@ -1,0 +1,50 @@
+//! What a control, or the transport under it, is at.
+
+/// A phase of sending.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Phase {
+    /// The window grows until the path is full (RFC 5681, 3.1).
+    SlowStart,
+    /// The window follows what the path carries (RFC 5681, 3.1).
+    Avoidance,
+    /// Losses are being repaired, and sending is rationed (RFC 6937).
+    Recovery,
+    /// The retransmission timer ran out: what it gave up is sent again.
+    Timeout,
+    /// BBR doubles its rate every round.
+    Startup,
+    /// BBR drains the queue of its start.
+    Drain,
+    /// BBR is around its estimate, by its gain cycle (version 1).
+    ProbeBw,
+    /// BBR is below its estimate, and leaves room (version 3).
+    Down,
+    /// BBR is at its estimate (version 3).
+    Cruise,
+    /// BBR fills the path for a round (version 3).
+    Refill,
+    /// BBR tries for more (version 3).
+    Up,
+    /// BBR has little in flight, to see the empty path.
+    ProbeRtt,
+}
+
+impl Phase {
+    /// Its name in results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Phase::SlowStart => "slow_start",
+            Phase::Avoidance => "avoidance",
+            Phase::Recovery => "recovery",
+            Phase::Timeout => "timeout",
+            Phase::Startup => "startup",
+            Phase::Drain => "drain",
+            Phase::ProbeBw => "probe_bw",
+            Phase::Down => "down",
+            Phase::Cruise => "cruise",
+            Phase::Refill => "refill",
+            Phase::Up => "up",
+            Phase::ProbeRtt => "probe_rtt",
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! Whether pages say what runs of today say: a part of all claims, drawn and made again, beside the pages.
+
+mod pages;
+
+pub use pages::{Pages, Row};
+
+use crate::claim::{Judged, Kind, Verdict};
+use crate::page::lines;
+use crate::{Experiment, Outcome};
+use serde::Serialize;
+use units::random::Stream;
+
+/// One in so many sentences is drawn.
+pub const ONE_IN: usize = 10;
+/// Seeds from here on: no page has them.
+const FRESH: u64 = 1000;
+
+/// How many sentences have a verdict, and those experiments that have one in [`ONE_IN`] of them, drawn by `seed`, each
+/// with nothing else and with seeds that no page has.
+pub fn drawn(experiments: Vec<Experiment>, seed: u64) -> (usize, Vec<Experiment>) {
+    let mut sentences: Vec<(usize, String)> = Vec::new();
+    for (place, experiment) in experiments.iter().enumerate() {
+        for claim in &experiment.written.claim {
+            // What a paper says of its recordings has no verdict.
+            let judged = claim.kind() != Kind::Data;
+            let sentence = (place, claim.sentence().to_owned());
+            if judged && !sentences.contains(&sentence) {
+                sentences.push(sentence);
+            }
+        }
+    }
+    let all = sentences.len();
+    let mut chance = Stream::new(seed, "evaluation");
+    for place in (1..sentences.len()).rev() {
+        let other = chance.below(place as u64 + 1) as usize;
+        sentences.swap(place, other);
+    }
+    sentences.truncate(all.div_ceil(ONE_IN));
+    let first = FRESH
+        .saturating_mul(seed.saturating_add(1))
+        .saturating_add(1);
+    let part = |(place, experiment): (usize, Experiment)| {
+        let mut here = sentences.iter().filter(|(of, _)| *of == place).peekable();
+        here.peek()?;
+        let names: Vec<String> = here
+            .map(|(_, sentence)| format!("{}/{sentence}", experiment.id))
+            .collect();
+        let mut part = experiment.only(&names)?;
+        part.written.first_seed = first;
+        Some(part)
+    };
+    let parts = experiments.into_iter().enumerate().filter_map(part);
+    (all, parts.collect())
+}
+
+/// What the page and the new runs say of each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Agreement {
+    /// One says that it holds, the other that it does not.
+    OtherWay,
+    /// The same verdict.
+    Same,
+    /// Only one of them decides it.
+    Open,
+    /// Runs here could not test it, and the page's did: the recordings are not here.
+    Untested,
+    /// No page has the sentence, or it was made of another text of the experiment.
+    NoPage,
+}
+
+impl Agreement {
+    /// All, in the order in which they are told.
+    pub const ALL: [Agreement; 5] = [
+        Agreement::OtherWay,
+        Agreement::Same,
+        Agreement::Open,
+        Agreement::Untested,
+        Agreement::NoPage,
+    ];
+
+    /// As it is printed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Agreement::OtherWay => "the other way",
+            Agreement::Same => "the same verdict",
+            Agreement::Open => "decided by one of both only",
+            Agreement::Untested => "not tested here, without the page's recordings",
+            Agreement::NoPage => "no page of the present experiment has it",
+        }
+    }
+}
+
+/// A sentence that was made again.
+#[derive(Debug, Clone, Serialize)]
+pub struct Compared {
+    /// Its name: experiment and claim.
+    pub id: String,
+    /// What it says.
+    pub sentence: String,
+    /// The file of its page.
+    pub page: Option<String>,
+    /// The page's verdict.
+    pub published: Option<Verdict>,
+    /// The verdict of the new runs.
+    pub now: Option<Verdict>,
+    /// What they say of each other.
+    pub agreement: Agreement,
+    /// Seeds of the new runs, and of the experiment.
+    pub seeds: (u64, u64),
+    /// The values of its checks and their cells.
+    pub values: Vec<Value>,
+}
+
+/// A value of a check or of one of its cells.
+#[derive(Debug, Clone, Serialize)]
+pub struct Value {
+    /// The check, or the cell.
+    pub of: String,
+    /// As the page has it, with its interval.
+    pub published: String,
+    /// As the new runs have it.
+    pub now: String,
+    /// Whether the intervals have something in common; null if one has none.
+    pub overlap: Option<bool>,
+}
+
+/// The sentences of an experiment's outcome beside its page; `all` are the seeds of the experiment.
+pub fn compared(outcome: &Outcome<'_>, pages: &Pages, all: u64) -> Vec<Compared> {
+    let judged = outcome.claims.iter().filter(|of| of.kind != Kind::Data);
+    judged.map(|of| one(of, outcome, pages, all)).collect()
+}
+
+fn one(judged: &Judged, outcome: &Outcome<'_>, pages: &Pages, all: u64) -> Compared {
+    let experiment = outcome.experiment;
+    let section = pages.section(&experiment.id, experiment.text.as_deref());
+    let now = lines(judged, outcome);
+    let said = now.first().map_or("", |line| line.cells[0].as_str());
+    let rows = section
+        .map(|section| section.rows(said))
+        .unwrap_or_default();
+    let published = rows.first().and_then(|row| row.verdict());
+    let value = |line: &crate::page::Line| {
+        let of = line.cells[1].as_str();
+        let row = rows.iter().find(|row| row.check == of)?;
+        let (published, now) = (row.ours.clone(), line.cells[2].clone());
+        let both = [interval(&published), interval(&now)];
+        let overlap = match both {
+            [Some((a, b)), Some((c, d))] => Some(a <= d && c <= b),
+            _ => None,
+        };
+        let of = of.to_owned();
+        (!now.is_empty()).then_some(Value {
+            of,
+            published,
+            now,
+            overlap,
+        })
+    };
+    Compared {
+        id: judged.id.clone(),
+        sentence: judged.sentence.clone(),
+        page: section
+            .filter(|_| !rows.is_empty())
+            .map(|of| of.file.clone()),
+        published,
+        now: judged.verdict,
+        agreement: agreement(published, judged.verdict),
+        seeds: (outcome.seeds, all),
+        values: now.iter().filter_map(value).collect(),
+    }
+}
+
+fn agreement(published: Option<Verdict>, now: Option<Verdict>) -> Agreement {
+    use Verdict::{Fails, Holds, Untested};
+    match (published, now) {
+        (None, _) => Agreement::NoPage,
+        (Some(Holds), Some(Fails)) | (Some(Fails), Some(Holds)) => Agreement::OtherWay,
+        (Some(page), Some(now)) if page == now => Agreement::Same,
+        (Some(Holds | Fails), Some(Untested)) => Agreement::Untested,
+        _ => Agreement::Open,
+    }
+}
+
+/// The ends of an interval in a cell such as `1.43 (0.84 to 2.22) %`; an end may be open.
+fn interval(cell: &str) -> Option<(f64, f64)> {
+    let (_, inner) = cell.split_once('(')?;
+    let (inner, _) = inner.split_once(')')?;
+    let (low, high) = inner.split_once(" to ")?;
+    Some((low.trim().parse().ok()?, high.trim().parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_contrary_verdicts_are_the_other_way() {
+        use Verdict::{Fails, Holds, Untested, Untold};
+        for (published, now, expected) in [
+            (Some(Holds), Holds, Agreement::Same),
+            (Some(Untold), Untold, Agreement::Same),
+            (Some(Holds), Fails, Agreement::OtherWay),
+            (Some(Fails), Holds, Agreement::OtherWay),
+            (Some(Fails), Untold, Agreement::Open),
+            (Some(Untold), Holds, Agreement::Open),
+            (Some(Untested), Fails, Agreement::Open),
+            (Some(Holds), Untested, Agreement::Untested),
+            (None, Holds, Agreement::NoPage),
+        ] {
+            assert_eq!(
+                agreement(published, Some(now)),
+                expected,
+                "{published:?} {now:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn intervals_are_read_from_cells() {
+        assert_eq!(interval("1.43 (0.84 to 2.22) %"), Some((0.84, 2.22)));
+        assert_eq!(interval("-100 (-100 to -90) ms (!)"), Some((-100.0, -90.0)));
+        assert_eq!(interval("–"), None);
+        assert_eq!(interval("12 s"), None);
+    }
+
+    fn experiment(claims: usize) -> Experiment {
+        let mut text = r#"
+            title = "t"
+            paper = "p"
+            about = "a"
+            cases = ["pfifo"]
+            seeds = 6
+            [scenario]
+            duration = "5s"
+            disciplines = ["pfifo"]
+            link = { rate = "10mbit", rtt = "20ms" }
+            traffic = [{ name = "bulk", kind = "bulk" }]
+        "#
+        .to_owned();
+        for n in 0..claims {
+            text += &format!(
+                "[[claim]]\nid = \"c{n}\"\nquestion = \"q{n}\"\nmetric = \"bulk_rate\"\nof = \"pfifo\"\nexpect = \"at least 0\"\n"
+            );
+        }
+        Experiment::parse("own/e", "e.toml", &text).unwrap()
+    }
+
+    #[test]
+    fn a_tenth_is_drawn_by_the_seed_and_has_fresh_seeds() {
+        let ids = |seed: u64| -> Vec<String> {
+            let (all, parts) = drawn(vec![experiment(30)], seed);
+            assert_eq!((all, parts.len()), (30, 1));
+            assert!(parts[0].written.first_seed > 1000 * seed);
+            let claims = parts[0].written.claim.iter();
+            claims.map(|claim| claim.id.clone()).collect()
+        };
+        assert_eq!(ids(1).len(), 3);
+        assert_eq!(ids(1), ids(1));
+        assert!((2..6).any(|seed| ids(seed) != ids(1)));
+    }
+}
