@@ -6,15 +6,11 @@
 
 use super::attack::Attack;
 use super::line::{CALL, COUNTED, Line, Outcome, SPARSE};
+use super::verdict::{SEEDS, is_told, of_rates, of_waits};
 use crate::kernel_c::harness::number;
 use units::random::Stream;
 
 const SECOND: u64 = 1_000_000_000;
-/// What is left of a rate at least, and a wait is not longer than what is left of this part of it, and 5 ms.
-const LEFT: f64 = 0.95;
-const MS: f64 = 5.0;
-/// Attacks that look bad are repeated with so many seeds.
-const SEEDS: u64 = 10;
 /// From when a run is counted, and when it ends.
 const RUN: [u64; 2] = [COUNTED, 6 * SECOND];
 /// The same once every host has spent its allowance, which is at most two seconds of its share.
@@ -80,9 +76,9 @@ impl Score {
     /// How far `ours` is from what is allowed beside `other`: below 0 it is worse.
     fn margin(self, ours: f64, other: f64) -> f64 {
         match self.is_wait() {
-            true => (other + MS).max(other / LEFT) - ours,
-            false if !self.is_of_victims() => ours - other.min(1.0) * LEFT,
-            false => ours - other * LEFT,
+            true => of_waits(ours, other),
+            false if !self.is_of_victims() => of_rates(ours, other.min(1.0)),
+            false => of_rates(ours, other),
         }
     }
 }
@@ -105,19 +101,11 @@ fn told(attack: &Attack, judged: &str) -> Vec<(Score, f64, f64)> {
             score.margin(ours, other)
         });
         let margins: Vec<f64> = margins.collect();
-        let count = margins.len() as f64;
-        let mean = margins.iter().sum::<f64>() / count;
-        let squares: f64 = margins
-            .iter()
-            .map(|margin| (margin - mean) * (margin - mean))
-            .sum();
-        // Student's t for nine degrees of freedom.
-        let above = mean + 2.262 * (squares / (count - 1.0) / count).sqrt();
         let mean_of = |which: usize| {
             let sum: f64 = runs.iter().map(|run| score.of(&run[which])).sum();
-            sum / count
+            sum / SEEDS as f64
         };
-        let told = above < 0.0 && (score.is_of_victims() || lasts(score, attack, judged));
+        let told = is_told(&margins) && (score.is_of_victims() || lasts(score, attack, judged));
         told.then(|| (score, mean_of(0), mean_of(1)))
     });
     worse.collect()
