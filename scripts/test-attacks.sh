@@ -1,13 +1,13 @@
 #!/bin/sh
 # Random attacks under which mencius might serve somebody worse than cake does: 300 with constant senders, and 30 on a
-# household of GCC and Cubic. ANALECTS_ATTACKS=20000 and ANALECTS_HOUSEHOLDS=2000 are all that were asked for; MINIMISE=1
-# finds the simplest that is as bad. Each hundred leaves a file in target/attacks, and is not tried again while qdisc and
-# the search are the same. In no stage of the checks, which have fewer.
+# household of GCC and Cubic; ANALECTS_ATTACKS=20000 and ANALECTS_HOUSEHOLDS=2000 for more. MINIMISE=1 finds the simplest
+# that is as bad. Each hundred leaves a file in target/attacks, and is not tried again while the crate qdisc and the
+# search are the same. In no stage of the checks: `make test` has fewer.
 set -eu
 cd "$(dirname "$0")/.."
 [ -z "${MINIMISE:-}" ] || export ANALECTS_MINIMISE=1
-searched=$(find crates/core/qdisc crates/engines/sim/tests/it/isolation* -type f | LC_ALL=C sort | xargs cat | cksum | cut -d ' ' -f 1)
-out=target/attacks/$searched
+searched=$(find crates/core/qdisc crates/engines/sim/tests/it/isolation* -type f | LC_ALL=C sort | xargs cat | cksum)
+out=target/attacks/${searched%% *}${MINIMISE:+-minimised}
 mkdir -p "$out"
 
 # tried CRATE TEST COUNT: so many, a hundred at a time.

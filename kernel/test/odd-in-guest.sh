@@ -1,8 +1,9 @@
 #!/bin/sh
 # In a guest: flows that are not what their ports say. Flow labels of IPv6 make as many flows of one as
 # their sender likes, or one of many; fragments are one flow of a pair of addresses; a tunnel has
-# addresses inside, and a filter may name hosts by them. Whatever a computer does with that, another one gets its half. Computers behind tags
-# of VLANs and PPPoE are told apart, where an IFB has what a line brings.
+# addresses inside, and a filter may name hosts by them. Whatever a computer does with that, another one
+# gets its half. Computers behind tags of VLANs and PPPoE are told apart, where an IFB has what a line
+# brings.
 #   sh odd-in-guest.sh SCH_MENCIUS.ko ODD TAGGED
 # ODD and TAGGED are kernel/test/odd.c and tagged.c, built; q_mencius.so is in tc's library folder.
 set -eu

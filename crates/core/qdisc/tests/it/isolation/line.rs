@@ -98,27 +98,35 @@ struct Log {
 
 impl Log {
     /// The host of `packet`, if that counts. What had waited before does not: a queue that has let it stand would be
-    /// the one that brings more.
-    fn counted(&mut self, packet: &Packet<u32>) -> Option<&mut Got> {
-        let counts = packet.arrived.as_nanos() >= self.counted;
+    /// the one that brings more. But of a download always as much waits.
+    fn counted(&mut self, now: Instant, packet: &Packet<u32>) -> Option<&mut Got> {
+        let since = if is_download(packet) {
+            now
+        } else {
+            packet.arrived
+        };
+        let counts = since.as_nanos() >= self.counted;
         counts.then(|| &mut self.got[usize::from(packet.band)])
     }
 
     fn gone(&mut self, packet: &Packet<u32>) {
-        let host = u32::from(packet.band);
-        if (DOWNLOADS..ATTACKERS).contains(&host) {
-            self.gone.push(host);
+        if is_download(packet) {
+            self.gone.push(u32::from(packet.band));
         }
     }
 }
 
+fn is_download(packet: &Packet<u32>) -> bool {
+    (DOWNLOADS..ATTACKERS).contains(&u32::from(packet.band))
+}
+
 impl Observer<u32> for Log {
-    fn dropped(&mut self, _: Instant, packet: Packet<u32>, reason: DropReason) {
+    fn dropped(&mut self, now: Instant, packet: Packet<u32>, reason: DropReason) {
         if let Some(lines) = &mut self.lines {
             writeln!(lines, "drop {} {}", packet.payload, reason.name()).unwrap();
         }
         self.gone(&packet);
-        if let Some(got) = self.counted(&packet) {
+        if let Some(got) = self.counted(now, &packet) {
             got.lost += 1;
         }
     }
@@ -387,7 +395,7 @@ impl<'a> Line<'a> {
             let (packets, bytes) = (waits.packets, waits.bytes);
             writeln!(lines, "tx {number} {waited} {packets} {bytes}").unwrap();
         }
-        if let Some(got) = self.log.counted(&packet) {
+        if let Some(got) = self.log.counted(at, &packet) {
             got.bytes += u64::from(packet.len);
             if u32::from(packet.band) < DOWNLOADS {
                 got.waits.push(waited);

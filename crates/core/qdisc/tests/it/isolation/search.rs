@@ -18,16 +18,25 @@ const SPENT: [u64; 2] = [20 * SECOND, 30 * SECOND];
 
 const CAKE: &str = "cake,flowmode=dual-dsthost";
 
-/// Found by the search, and not mended; all with twenty computers on 2 Mbit/s. In the first each sends a burst of a
+/// Found by the search, and not mended. The first three have twenty computers on 2 Mbit/s. In the first each sends a burst of a
 /// quantum every two seconds, all at once; in the second, small packets and bursts. None has had its share, so that
 /// none is to wait for the others more than these for it: a look-up that comes last waits for a quantum of
 /// each. Under cake the others' flows are known and its own is new; and the call loses a fifth of its packets in the
 /// second, here none. In the third there are four places of the buffer for each, and whose up to 2 kB give way is
 /// not told apart: look-ups are lost, under cake the call's packets.
-const KNOWN: [[usize; 16]; 3] = [
+///
+/// In the fourth a packet is 4 to 6 ms long, and ten computers that take a little more than their share come back as
+/// often as the call: it waits for three packets more. In the others the buffer has 100 packets: a call's picture or
+/// a look-up finds no place, or a look-up waits for two or three packets of 6 ms.
+const KNOWN: [[usize; 16]; 8] = [
     [4, 0, 1, 3, 4, 2, 0, 1, 4, 2, 1, 0, 2, 2, 0, 0],
     [4, 2, 1, 0, 4, 3, 1, 1, 1, 0, 1, 3, 1, 3, 4, 3],
     [4, 3, 0, 3, 4, 4, 2, 0, 5, 0, 3, 1, 1, 3, 0, 1],
+    [4, 0, 1, 0, 3, 0, 2, 2, 0, 0, 1, 3, 1, 2, 4, 0],
+    [5, 3, 1, 2, 2, 4, 3, 2, 4, 2, 1, 2, 3, 0, 4, 2],
+    [4, 3, 1, 2, 3, 4, 3, 1, 3, 0, 1, 0, 0, 1, 3, 1],
+    [1, 3, 0, 0, 4, 4, 3, 1, 3, 2, 0, 3, 3, 3, 2, 3],
+    [4, 3, 1, 3, 2, 4, 3, 1, 0, 1, 1, 2, 0, 3, 0, 2],
 ];
 
 /// What of a victim is judged.

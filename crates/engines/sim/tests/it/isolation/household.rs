@@ -89,7 +89,7 @@ fn add_attack(text: &mut String, attack: &Attack) {
     };
     let flood = Flood::of(attack, all);
     let steady = value("each flow always, kbit/s") * 1000;
-    let sent = value("packets of that, bytes");
+    let [kept, sent] = [value("bytes of that"), value("packets of that, bytes")];
     let steady = steady.min(sent * 8 * 1000 / apart);
     for host in 0..hosts {
         let name = format!("attacker{host}");
@@ -99,10 +99,8 @@ fn add_attack(text: &mut String, attack: &Attack) {
         };
         if let Some(flood) = &flood {
             add("flood", &flood.keys(host, hosts, alive));
-        } else if alive > 0 {
-            let bytes = value("bytes of that");
-            let rate = bytes * 8 * 1000 / alive;
-            add("alive", &constant(rate, bytes));
+        } else if let Some(rate) = (kept * 8 * 1000).checked_div(alive) {
+            add("alive", &constant(rate, kept));
         }
         if steady > 0 {
             add("steady", &constant(steady, sent));
@@ -165,7 +163,8 @@ impl Flood {
         };
         let start = if self.turns == 1 { ATTACKED } else { start };
         format!(
-            "start = \"{start}ms\"\nstagger = \"{stagger}ms\"\nrate = \"{}bit\"\npacket = \"{}B\"\npattern = \"bursts\"\non = \"{}ms\"\noff = \"{}ms\"\nalive = \"{alive}ms\"",
+            "start = \"{start}ms\"\nstagger = \"{stagger}ms\"\nrate = \"{}bit\"\npacket = \"{}B\"\n\
+             pattern = \"bursts\"\non = \"{}ms\"\noff = \"{}ms\"\nalive = \"{alive}ms\"",
             self.rate,
             self.packet,
             self.on,

@@ -14,6 +14,8 @@ use units::random::Stream;
 
 const MENCIUS: &str = "mencius";
 const CAKE: &str = "cake,flowmode=dual-dsthost";
+/// ms.
+const FOREVER: f64 = 1e6;
 
 /// What somebody gets, of which a discipline should leave no less than cake.
 #[derive(Debug, Clone, Copy)]
@@ -34,7 +36,7 @@ const SCORES: [Score; 5] = [
 ];
 
 impl Score {
-    /// Mbit/s, ms, or % of look-ups that arrived. Nothing of who is not there.
+    /// Mbit/s, ms, or % of look-ups that arrived. A wait of which nothing is known is forever.
     fn of(self, run: &RunResult) -> f64 {
         let call = run.calls.first();
         let figure = |name: &str| {
@@ -53,7 +55,11 @@ impl Score {
                 Some(transfers.map(|flow| flow.goodput_mbps).sum())
             }
         };
-        known.unwrap_or(0.0)
+        known.unwrap_or(if self.is_wait() { FOREVER } else { 0.0 })
+    }
+
+    const fn is_wait(self) -> bool {
+        matches!(self, Score::CallWait | Score::Answers)
     }
 
     /// How far it is from what is allowed: below 0 it is worse. Downloads may have what their hosts are due, where
