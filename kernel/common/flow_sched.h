@@ -32,6 +32,8 @@
  * @filter_list: of @block
  * @block:	filters that select the flow of a packet
  * @to_free:	the list of the core's drops; NULL outside of enqueue
+ * @named:	the number of the host that a filter names for the packet that
+ *		arrives, or 0
  * @gone_packets: packets dropped that parents have counted, not reported yet
  * @gone_bytes:	their length
  * @memory_peak: most bytes of memory that packets have taken
@@ -47,6 +49,7 @@ struct flow_sched {
 	struct tcf_proto __rcu	*filter_list;
 	struct tcf_block	*block;
 	struct sk_buff		**to_free;
+	u32			named;
 	u32			gone_packets;
 	u32			gone_bytes;
 	u32			memory_peak;
@@ -91,7 +94,8 @@ static __always_inline u32 flow_sched_hash(const struct flow_sched *q,
 
 /*
  * Finds the flow that a filter names by a classid's minor number, as `flow
- * hash` does, or else that of the headers. Returns 0, or the return value of
+ * hash` does, or else that of the headers. The major number names the host, as
+ * in cake, unless it is the qdisc's own. Returns 0, or the return value of
  * enqueue, with the packet gone, if a filter kept it from the queue.
  */
 static noinline int flow_sched_classify(struct sk_buff *skb, struct Qdisc *sch,
@@ -100,8 +104,10 @@ static noinline int flow_sched_classify(struct sk_buff *skb, struct Qdisc *sch,
 {
 	struct flow_sched *q = qdisc_priv(sch);
 	struct tcf_result res = {};
+	u32 major;
 	int verdict;
 
+	q->named = 0;
 	verdict = tcf_classify_qdisc(skb, filter, &res, false);
 #ifdef CONFIG_NET_CLS_ACT
 	switch (verdict) {
@@ -121,6 +127,9 @@ static noinline int flow_sched_classify(struct sk_buff *skb, struct Qdisc *sch,
 		*hash = hash_32(TC_H_MIN(res.classid), 32);
 	else
 		*hash = flow_sched_hash(q, skb);
+	major = TC_H_MAJ(res.classid);
+	if (verdict >= 0 && major != TC_H_MAJ(sch->handle))
+		q->named = major >> 16;
 	return 0;
 }
 
@@ -200,6 +209,7 @@ static __always_inline int flow_sched_enqueue(struct sk_buff *skb,
 		if (ret)
 			return ret;
 	} else {
+		q->named = 0;
 		hash = flow_sched_hash(q, skb);
 	}
 	if (q->split_gso && skb_is_gso(skb))
@@ -235,7 +245,7 @@ static struct Qdisc *flow_sched_leaf(struct Qdisc *sch, unsigned long arg)
 	return NULL;
 }
 
-/* Filters are the qdisc's, and name flows, which are no classes. */
+/* Filters are the qdisc's, and name flows and hosts, which are no classes. */
 static struct tcf_block *flow_sched_block(struct Qdisc *sch, unsigned long cl,
 					  struct netlink_ext_ack *extack)
 {

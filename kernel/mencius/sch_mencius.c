@@ -9,6 +9,7 @@
  */
 #include <linux/bitops.h>
 #include <linux/errno.h>
+#include <linux/hash.h>
 #include <linux/in.h>
 #include <linux/in6.h>
 #include <linux/kernel.h>
@@ -172,9 +173,11 @@ static bool mencius_before_nat(const struct mencius_sched *q,
 /*
  * The address is that of the outermost header of IP, behind tags of VLANs and
  * PPPoE: what comes through a tunnel is of the tunnel's end, whatever it has
- * inside. Packets without one, and those that the kernel does not look into, as
- * MPLS, are of the host 0. The address of IPv4 is the one before NAT, which
- * conntrack does not know before the first packet has passed.
+ * inside, unless a filter names a host: that of the number N has the address
+ * 0.0.0.N, which no computer has. Packets without an address, and those that
+ * the kernel does not look into, as MPLS, are of the host 0. The address of IPv4
+ * is the one before NAT, which conntrack does not know before the first packet
+ * has passed.
  */
 static u32 mencius_host(struct mencius *m, void *packet, bool source,
 			bool *final)
@@ -184,6 +187,8 @@ static u32 mencius_host(struct mencius *m, void *packet, bool source,
 	struct flow_keys keys;
 	struct flow_ends at;
 
+	if (unlikely(q->fs.named))
+		return mencius_v4_host(q, htonl(q->fs.named));
 	if (mencius_before_nat(q, packet, &at, final))
 		return mencius_v4_host(q, source ? at.source : at.destination);
 	/* A packet that is broken further inside has addresses, too. */
@@ -246,9 +251,13 @@ static __always_inline u32 mencius_take(struct flow_sched *fs,
 					struct sk_buff *skb, u64 now, u32 hash)
 {
 	struct mencius_sched *q = container_of(fs, struct mencius_sched, fs);
-	bool taken = mencius_enqueue(&q->core, now, hash, skb,
-				     qdisc_pkt_len(skb), skb->truesize);
+	bool taken;
 
+	/* A tunnel that is one flow is several if its hosts are named. */
+	if (unlikely(fs->named))
+		hash = hash_32(hash ^ fs->named << 16, 32);
+	taken = mencius_enqueue(&q->core, now, hash, skb, qdisc_pkt_len(skb),
+				skb->truesize);
 	return taken ? q->core.memory : 0;
 }
 

@@ -1,8 +1,9 @@
 #!/bin/sh
 # In a guest: flows that are not what their ports say. Flow labels of IPv6 make as many flows of one as
 # their sender likes, or one of many; fragments are one flow of a pair of addresses; a tunnel has
-# addresses inside. Whatever a computer does with that, another one gets its half. Computers behind tags
-# of VLANs and PPPoE are told apart, where an IFB has what a line brings.
+# addresses inside, and a filter may name hosts by them. Whatever a computer does with that, another one
+# gets its half. Computers behind tags of VLANs and PPPoE are told apart, where an IFB has what a line
+# brings.
 #   sh odd-in-guest.sh SCH_MENCIUS.ko ODD TAGGED
 # ODD and TAGGED are kernel/test/odd.c and tagged.c, built; q_mencius.so is in tc's library folder.
 set -eu
@@ -36,19 +37,28 @@ flows() {
     hosts | awk '{ print $2 }'
     end
 }
-# part KIND SETTINGS...: of a thousand packets those of a host that sends so, beside one with plain flows.
+# Names the hosts 2 and 3, by the last bit of who sends inside of a tunnel.
+name_hosts() {
+    for bit in 0 1; do
+        tc filter add dev d0 parent 1: protocol ipv6 u32 match ip6 protocol 41 0xff \
+            match u32 $bit 1 at 60 flowid $((2 + bit)):0
+    done
+}
+# part KIND SETTINGS...: of a thousand packets those of who sends so, beside a host with plain flows. In a
+# `named` tunnel are two hosts.
 part() {
     kind=$1
     shift
     begin "$@"
+    case $kind in named) name_hosts && kind=tunnel ;; esac
     "$odd" d0 1400 1 "$kind"
-    first=$(hosts | awk '{ print $1 }')
+    first=$(hosts | awk '{ printf "%s ", $1 }')
     "$odd" d0 1400 2 plain
     before=$(hosts)
     sleep 2
     after=$(hosts)
-    printf '%s\n%s\n' "$before" "$after" | awk -v first="$first" '
-        { waits = NR <= 2 ? $3 : -$3 } $1 == first { mine += waits } { all += waits }
+    printf '%s\n%s\n' "$before" "$after" | awk -v first="$first" -v hosts="$(echo "$before" | wc -l)" '
+        { waits = NR <= hosts ? $3 : -$3 } index(first, $1 " ") { mine += waits } { all += waits }
         END { print int(1000 * mine / all) }'
     end
 }
@@ -67,6 +77,14 @@ for kind in plain rotate same fragments6 tunnel; do
     got=$(part $kind hosts source flows 65536)
     expect "of 1000 packets, to who sends $kind beside another computer" "$got" 490 510
 done
+expect "of 1000 packets, to a tunnel of which a filter names two hosts" "$(part named hosts source flows 65536)" 656 677
+begin hosts source
+name_hosts
+"$odd" d0 80 1 tunnel
+have=$(tc -s class show dev d0 | awk '$1 == "host" { print $2 }' | sort | tr '\n' ' ')
+end
+[ "$have" = "0.0.0.2 0.0.0.3 " ] || wrong "hosts that a filter names: $have, expected 0.0.0.2 and 0.0.0.3"
+echo "odd: hosts that a filter names: $have"
 # With more flows waiting than there are places, the other's new flows are guests of their own host.
 got=$(part rotate hosts source flows 1024)
 expect "of 1000 packets, to who sends rotate and fills 1024 places" "$got" 490 510

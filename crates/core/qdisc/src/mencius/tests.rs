@@ -400,8 +400,6 @@ fn no_adversary_gets_more_than_its_turns_and_its_favour() {
     }
 }
 
-/// A call is held for a second, and then it is alone with a queue of 60 ms. The link may have become
-/// slower, so it has three seconds; then the AQM drops from it, and it is no longer settled.
 /// Of 8000 ms those that a flood has which says that it is `ecn`, those of an honest flood of `host`, and the
 /// longest wait of a call beside both.
 fn beside_flood(ecn: Ecn, host: u32) -> [u64; 3] {
@@ -433,6 +431,8 @@ fn who_claims_l4s_and_ignores_marks_gains_nothing() {
     }
 }
 
+/// A call is held for a second, and then it is alone with a queue of 60 ms. The link may have become
+/// slower, so it has three seconds; then the AQM drops from it, and it is no longer settled.
 #[test]
 fn nobody_is_excused_when_the_others_have_gone() {
     let mut link = settled(&[], 4);

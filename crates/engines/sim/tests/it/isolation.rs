@@ -1,6 +1,14 @@
 //! A call beside a computer that takes what others have earned: it gets under `mencius` what it gets under
 //! `cake`, in rate and in wait. A loss of rate without a stall is a loss.
 
+#[allow(dead_code, reason = "the proofs of the bound use the rest")]
+#[path = "../../../../core/qdisc/tests/it/isolation/attack.rs"]
+mod attack;
+mod household;
+mod search;
+#[path = "../../../../core/qdisc/tests/it/isolation/verdict.rs"]
+mod verdict;
+
 use crate::common::resolve;
 use measure::RunResult;
 use sim::Simulator;

@@ -87,7 +87,8 @@ impl Got {
 /// Drops, what each host gets, and for each download how many packets of it do not wait any more.
 #[derive(Debug)]
 struct Log {
-    lines: String,
+    /// Decisions, if they are written down.
+    lines: Option<String>,
     /// Of each host.
     got: Vec<Got>,
     /// What comes from then on is counted.
@@ -96,23 +97,34 @@ struct Log {
 }
 
 impl Log {
-    /// The host of `packet`, if what comes at `now` is counted.
+    /// The host of `packet`, if that counts. What had waited before does not: a queue that has let it stand would be
+    /// the one that brings more. But of a download always as much waits.
     fn counted(&mut self, now: Instant, packet: &Packet<u32>) -> Option<&mut Got> {
-        let counts = now.as_nanos() >= self.counted;
+        let since = if is_download(packet) {
+            now
+        } else {
+            packet.arrived
+        };
+        let counts = since.as_nanos() >= self.counted;
         counts.then(|| &mut self.got[usize::from(packet.band)])
     }
 
     fn gone(&mut self, packet: &Packet<u32>) {
-        let host = u32::from(packet.band);
-        if (DOWNLOADS..ATTACKERS).contains(&host) {
-            self.gone.push(host);
+        if is_download(packet) {
+            self.gone.push(u32::from(packet.band));
         }
     }
 }
 
+fn is_download(packet: &Packet<u32>) -> bool {
+    (DOWNLOADS..ATTACKERS).contains(&u32::from(packet.band))
+}
+
 impl Observer<u32> for Log {
     fn dropped(&mut self, now: Instant, packet: Packet<u32>, reason: DropReason) {
-        writeln!(self.lines, "drop {} {}", packet.payload, reason.name()).unwrap();
+        if let Some(lines) = &mut self.lines {
+            writeln!(lines, "drop {} {}", packet.payload, reason.name()).unwrap();
+        }
         self.gone(&packet);
         if let Some(got) = self.counted(now, &packet) {
             got.lost += 1;
@@ -193,7 +205,7 @@ impl<'a> Line<'a> {
             due: BinaryHeap::new(),
             random: Stream::new(seed, "line"),
             log: Log {
-                lines: String::new(),
+                lines: operations.is_some().then(String::new),
                 got: vec![Got::default(); 128],
                 counted: COUNTED,
                 gone: Vec::new(),
@@ -291,6 +303,7 @@ impl<'a> Line<'a> {
             hosts: Hosts::new(flow, address),
             band: host as u8,
             payload: self.number,
+            arrived: Instant::from_nanos(now),
             ..Packet::default()
         };
         self.number += 1;
@@ -370,17 +383,17 @@ impl<'a> Line<'a> {
         let at = Instant::from_nanos(now);
         let Some(packet) = self.queue.dequeue(at, &mut self.log) else {
             let wake = self.queue.next_wake(at).map(|wake| wake.as_nanos());
-            if let Some(until) = wake.filter(|_| self.operations.is_some()) {
-                writeln!(self.log.lines, "wait {until}").unwrap();
+            if let (Some(until), Some(lines)) = (wake, &mut self.log.lines) {
+                writeln!(lines, "wait {until}").unwrap();
             }
             self.free = wake.unwrap_or(u64::MAX);
             return;
         };
         let waited = at.since(packet.arrived).as_nanos();
-        if self.operations.is_some() {
+        if let Some(lines) = &mut self.log.lines {
             let (number, waits) = (packet.payload, self.queue.backlog());
             let (packets, bytes) = (waits.packets, waits.bytes);
-            writeln!(self.log.lines, "tx {number} {waited} {packets} {bytes}").unwrap();
+            writeln!(lines, "tx {number} {waited} {packets} {bytes}").unwrap();
         }
         if let Some(got) = self.log.counted(at, &packet) {
             got.bytes += u64::from(packet.len);
@@ -417,7 +430,7 @@ impl<'a> Line<'a> {
             }
         }
         let waits = self.queue.backlog();
-        let mut decisions = self.log.lines;
+        let mut decisions = self.log.lines.unwrap_or_default();
         writeln!(decisions, "end {} {}", waits.packets, waits.bytes).unwrap();
         let downloads = self.attack.value("other computers with a download");
         let share = bytes_a_second(self.attack) / hosts(self.attack);

@@ -4,3 +4,4 @@ mod attack;
 mod bound;
 mod line;
 mod search;
+mod verdict;

@@ -6,15 +6,11 @@
 
 use super::attack::Attack;
 use super::line::{CALL, COUNTED, Line, Outcome, SPARSE};
+use super::verdict::{SEEDS, is_told, of_rates, of_waits};
 use crate::kernel_c::harness::number;
 use units::random::Stream;
 
 const SECOND: u64 = 1_000_000_000;
-/// What is left of a rate at least, and a wait is not longer than what is left of this part of it, and 5 ms.
-const LEFT: f64 = 0.95;
-const MS: f64 = 5.0;
-/// Attacks that look bad are repeated with so many seeds.
-const SEEDS: u64 = 10;
 /// From when a run is counted, and when it ends.
 const RUN: [u64; 2] = [COUNTED, 6 * SECOND];
 /// The same once every host has spent its allowance, which is at most two seconds of its share.
@@ -22,16 +18,25 @@ const SPENT: [u64; 2] = [20 * SECOND, 30 * SECOND];
 
 const CAKE: &str = "cake,flowmode=dual-dsthost";
 
-/// Found by the search, and not mended; all with twenty computers on 2 Mbit/s. In the first each sends a burst of a
+/// Found by the search, and not mended. The first three have twenty computers on 2 Mbit/s. In the first each sends a burst of a
 /// quantum every two seconds, all at once; in the second, small packets and bursts. None has had its share, so that
 /// none is to wait for the others more than these for it: a look-up that comes last waits for a quantum of
 /// each. Under cake the others' flows are known and its own is new; and the call loses a fifth of its packets in the
 /// second, here none. In the third there are four places of the buffer for each, and whose up to 2 kB give way is
 /// not told apart: look-ups are lost, under cake the call's packets.
-const KNOWN: [[usize; 16]; 3] = [
+///
+/// In the fourth a packet is 4 to 6 ms long, and ten computers that take a little more than their share come back as
+/// often as the call: it waits for three packets more. In the others the buffer has 100 packets: a call's picture or
+/// a look-up finds no place, or a look-up waits for two or three packets of 6 ms.
+const KNOWN: [[usize; 16]; 8] = [
     [4, 0, 1, 3, 4, 2, 0, 1, 4, 2, 1, 0, 2, 2, 0, 0],
     [4, 2, 1, 0, 4, 3, 1, 1, 1, 0, 1, 3, 1, 3, 4, 3],
     [4, 3, 0, 3, 4, 4, 2, 0, 5, 0, 3, 1, 1, 3, 0, 1],
+    [4, 0, 1, 0, 3, 0, 2, 2, 0, 0, 1, 3, 1, 2, 4, 0],
+    [5, 3, 1, 2, 2, 4, 3, 2, 4, 2, 1, 2, 3, 0, 4, 2],
+    [4, 3, 1, 2, 3, 4, 3, 1, 3, 0, 1, 0, 0, 1, 3, 1],
+    [1, 3, 0, 0, 4, 4, 3, 1, 3, 2, 0, 3, 3, 3, 2, 3],
+    [4, 3, 1, 3, 2, 4, 3, 1, 0, 1, 1, 2, 0, 3, 0, 2],
 ];
 
 /// What of a victim is judged.
@@ -80,9 +85,9 @@ impl Score {
     /// How far `ours` is from what is allowed beside `other`: below 0 it is worse.
     fn margin(self, ours: f64, other: f64) -> f64 {
         match self.is_wait() {
-            true => (other + MS).max(other / LEFT) - ours,
-            false if !self.is_of_victims() => ours - other.min(1.0) * LEFT,
-            false => ours - other * LEFT,
+            true => of_waits(ours, other),
+            false if !self.is_of_victims() => of_rates(ours, other.min(1.0)),
+            false => of_rates(ours, other),
         }
     }
 }
@@ -105,19 +110,11 @@ fn told(attack: &Attack, judged: &str) -> Vec<(Score, f64, f64)> {
             score.margin(ours, other)
         });
         let margins: Vec<f64> = margins.collect();
-        let count = margins.len() as f64;
-        let mean = margins.iter().sum::<f64>() / count;
-        let squares: f64 = margins
-            .iter()
-            .map(|margin| (margin - mean) * (margin - mean))
-            .sum();
-        // Student's t for nine degrees of freedom.
-        let above = mean + 2.262 * (squares / (count - 1.0) / count).sqrt();
         let mean_of = |which: usize| {
             let sum: f64 = runs.iter().map(|run| score.of(&run[which])).sum();
-            sum / count
+            sum / SEEDS as f64
         };
-        let told = above < 0.0 && (score.is_of_victims() || lasts(score, attack, judged));
+        let told = is_told(&margins) && (score.is_of_victims() || lasts(score, attack, judged));
         told.then(|| (score, mean_of(0), mean_of(1)))
     });
     worse.collect()
