@@ -11,4 +11,5 @@ passed() {
 between() {
     awk -v x="$2" -v a="$3" -v b="$4" 'BEGIN { exit !(x != "" && x + 0 >= a && x + 0 <= b) }' ||
         fail "$1: $2 is not in $3 to $4"
+    echo "$1: $2"
 }

@@ -12,52 +12,21 @@ import tempfile
 import time
 
 from chromium import Browser
+from made_call import SCRIPT
 
-PAGE = """<!doctype html><title>call</title><script>
-/* When the first picture was decoded, by performance.now(). */
-let first = null;
-async function watch(connection) {
-    for (const report of (await connection.getStats()).values())
-        if (report.type === "inbound-rtp" && report.framesDecoded > 0) first ??= performance.now();
-}
+PAGE = f"""<!doctype html><title>call</title><script>{SCRIPT}""" + """
 async function call() {
-    const canvas = document.createElement("canvas");
-    [canvas.width, canvas.height] = [640, 360];
-    const context = canvas.getContext("2d");
-    let drawn = 0;
-    setInterval(() => {
-        drawn += 1;
-        for (let n = 0; n < 20; n += 1) {
-            context.fillStyle = `hsl(${(drawn * 7 + n * 31) % 360} 80% 50%)`;
-            context.fillRect((n * 97 + drawn * 11) % 640, (n * 53 + drawn * 7) % 360, 90, 60);
-        }
-    }, 40);
-    const audio = new AudioContext();
-    const tone = audio.createOscillator();
-    const sound = audio.createMediaStreamDestination();
-    tone.connect(sound);
-    tone.start();
-    const stream = canvas.captureStream(25);
-    stream.addTrack(sound.stream.getAudioTracks()[0]);
-    const [near, far] = [new RTCPeerConnection(), new RTCPeerConnection()];
-    for (const [from, to] of [[near, far], [far, near]]) {
+    const stream = made();
+    const [near, far] = [end(stream), end(stream)];
+    for (const [from, to] of [[near, far], [far, near]])
         from.onicecandidate = event => event.candidate && to.addIceCandidate(event.candidate);
-        from.ontrack = event => {
-            const video = document.createElement("video");
-            video.muted = true;
-            video.srcObject = new MediaStream([event.track]);
-            video.play();
-        };
-        stream.getTracks().forEach(track => from.addTrack(track, stream));
-    }
     await near.setLocalDescription();
     await far.setRemoteDescription(near.localDescription);
     await far.setLocalDescription();
     await near.setRemoteDescription(far.localDescription);
-    setInterval(watch, 200, near);
+    watch(near);
 }
 call();
-const lasted = () => first === null ? 0 : (performance.now() - first) / 1000;
 </script>"""
 
 # Seconds in which a picture has to come.

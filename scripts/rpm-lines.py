@@ -28,8 +28,15 @@ TRIALS = 3
 
 
 def pairs(mbit):
-    """Pairs of requests a second on a line of so many Mbit/s: PART, PAIR, PAIRS_LEAST and PAIRS of crates/host/line/src/direction.rs."""
-    return round(min(max(0.02 * mbit * 1e6 / 8 / 6e3, 3), 20))
+    """Pairs of requests a second on a line of so many Mbit/s, as ours sends them."""
+    part, pair, least, most = (ours_of(name) for name in ("PART", "PAIR", "PAIRS_LEAST", "PAIRS"))
+    return round(min(max(part * mbit * 1e6 / 8 / pair, least), most))
+
+
+def ours_of(name):
+    """A number that our client has, where it is declared."""
+    source = pathlib.Path(__file__).parent.parent / "crates/host/line/src/direction.rs"
+    return float(re.search(rf"^const {name}: f64 = (\S+);", source.read_text(), re.M)[1])
 
 
 def theirs(said):

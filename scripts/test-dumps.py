@@ -20,6 +20,7 @@ import threading
 import time
 
 from chromium import Browser
+from made_call import SCRIPT
 
 # When a cause begins and ends, in seconds of the call, and how long the call is.
 FROM, UNTIL, LASTS = 20, 26, 40
@@ -37,41 +38,11 @@ def steps(rate):
     return f'steps = "0s {RATE}; {BEGIN + FROM}s {rate}; {BEGIN + UNTIL}s {RATE}", buffer = "200p"'
 
 
-PAGE = """<!doctype html><title>call</title><script>
-let first = null, draws = true, peer, track;
-const canvas = document.createElement("canvas");
-[canvas.width, canvas.height] = [640, 360];
-const context = canvas.getContext("2d");
-let drawn = 0;
-setInterval(() => {
-    if (!draws) return;
-    drawn += 1;
-    for (let n = 0; n < 20; n += 1) {
-        context.fillStyle = `hsl(${(drawn * 7 + n * 31) % 360} 80% 50%)`;
-        context.fillRect((n * 97 + drawn * 11) % 640, (n * 53 + drawn * 7) % 360, 90, 60);
-    }
-}, 40);
+PAGE = f"""<!doctype html><title>call</title><script>{SCRIPT}""" + """
+let peer;
 const make = () => {
-    const stream = canvas.captureStream(25);
-    const audio = new AudioContext();
-    const tone = audio.createOscillator();
-    const sound = audio.createMediaStreamDestination();
-    tone.connect(sound);
-    tone.start();
-    stream.addTrack(sound.stream.getAudioTracks()[0]);
-    peer = new RTCPeerConnection();
-    peer.ontrack = event => {
-        const video = document.createElement("video");
-        video.muted = true;
-        video.srcObject = new MediaStream([event.track]);
-        video.play();
-    };
-    stream.getTracks().forEach(track => peer.addTrack(track, stream));
-    track = stream.getVideoTracks()[0];
-    setInterval(async () => {
-        for (const report of (await peer.getStats()).values())
-            if (report.type === "inbound-rtp" && report.framesDecoded > 0) first ??= performance.now();
-    }, 100);
+    peer = end(made());
+    watch(peer);
 };
 const described = async () => {
     while (peer.iceGatheringState !== "complete") await new Promise(done => setTimeout(done, 20));
@@ -91,7 +62,6 @@ const active = on => {
     for (const encoding of parameters.encodings) encoding.active = on;
     return sender.setParameters(parameters).then(() => true);
 };
-const lasted = () => first === null ? 0 : (performance.now() - first) / 1000;
 </script>"""
 
 STREAM = 7500

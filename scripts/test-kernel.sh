@@ -206,30 +206,30 @@ more() { # KERNEL
 # The program in that kernel, and the engine.
 program() { # KERNEL
     check "$1" analects-tc --file "$module" --file "$built/sch_mencius.ko" \
-        --file kernel/test/analects-tc.sh \
+        --file kernel/test/analects-tc.sh --file scripts/assertions.sh \
         --file "$results/program:/job" \
         --file "$results/plugins:/usr/lib/x86_64-linux-gnu/tc" -- \
         sh analects-tc.sh ./analects sch_mencius.ko sch_confucius.ko
-    check "$1" two-level --file "$built/sch_mencius.ko" --file kernel/test/two-level-in-guest.sh \
+    check "$1" two-level --file "$built/sch_mencius.ko" --file kernel/test/two-level-in-guest.sh --file scripts/assertions.sh \
         --file "$results/program:/job" \
         --file "$results/plugins:/usr/lib/x86_64-linux-gnu/tc" -- \
         sh two-level-in-guest.sh ./analects sch_mencius.ko
-    check "$1" autorate --file kernel/test/autorate-in-guest.sh --file "$results/program:/job" -- \
+    check "$1" autorate --file kernel/test/autorate-in-guest.sh --file scripts/assertions.sh --file "$results/program:/job" -- \
         sh autorate-in-guest.sh ./analects
-    check "$1" circle --file "$built/sch_mencius.ko" --file kernel/test/circle-in-guest.sh \
+    check "$1" circle --file "$built/sch_mencius.ko" --file kernel/test/circle-in-guest.sh --file scripts/assertions.sh \
         --file "$results/program:/job" \
         --file "$results/plugins:/usr/lib/x86_64-linux-gnu/tc" -- \
         sh circle-in-guest.sh ./analects sch_mencius.ko
     check "$1" ages --file kernel/test/ages-in-guest.sh --file "$results/programs/flows" -- sh ages-in-guest.sh ./flows
     unpack "$1"
-    check "$1" pace --file kernel/test/pace-in-guest.sh --file "$results/program:/job" \
+    check "$1" pace --file kernel/test/pace-in-guest.sh --file scripts/assertions.sh --file "$results/program:/job" \
         --file "$results/$1-modules:/job" -- \
         sh pace-in-guest.sh ./analects nfnetlink_queue.ko nft_queue.ko
-    check "$1" link --file kernel/test/link-in-guest.sh --file "$results/program:/job" \
+    check "$1" link --file kernel/test/link-in-guest.sh --file scripts/assertions.sh --file "$results/program:/job" \
         --file "$results/$1-modules:/job" -- \
         sh link-in-guest.sh ./analects tun.ko
     system=$cache/chroot-bookworm/usr
-    check "$1" analects-real --file "$module" --file kernel/test/analects-real.sh \
+    check "$1" analects-real --file "$module" --file kernel/test/analects-real.sh --file scripts/assertions.sh \
         --file "$results/program:/job" \
         --file "$system/bin/unshare:/job/bin/unshare" --file "$system/bin/setpriv:/job/bin/setpriv" \
         --file "$system/lib/x86_64-linux-gnu/libcap-ng.so.0:/usr/lib/libcap-ng.so.0" \

@@ -14,6 +14,7 @@
 #include <linux/hash.h>
 #include <linux/mm.h>
 #include <linux/netdevice.h>
+#include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <linux/skbuff.h>
 #include <linux/timekeeping.h>
@@ -77,9 +78,26 @@ static inline void flow_sched_gone(struct flow_sched *q, struct sk_buff *skb,
 	q->gone_bytes += len;
 }
 
-/* Reports packets that parents have counted and that are gone to them. */
-static void flow_sched_tell_parents(struct flow_sched *q)
+/*
+ * Drops @skb, which is not counted any more: with what else enqueue drops, or
+ * outside of it where RTNL is held.
+ */
+static void flow_sched_drop(struct flow_sched *q, struct sk_buff *skb)
 {
+	if (q->to_free) {
+		qdisc_drop_reason(skb, q->sch, q->to_free,
+				  QDISC_DROP_OVERLIMIT);
+		return;
+	}
+	qdisc_qstats_drop(q->sch);
+	rtnl_kfree_skbs(skb, skb);
+}
+
+/* Reports packets that parents have counted and that are gone, if any. */
+static __always_inline void flow_sched_tell_parents(struct flow_sched *q)
+{
+	if (likely(!q->gone_packets))
+		return;
 	qdisc_tree_reduce_backlog(q->sch, q->gone_packets, q->gone_bytes);
 	q->gone_packets = 0;
 	q->gone_bytes = 0;
@@ -183,8 +201,7 @@ static noinline int flow_sched_enqueue_parts(struct sk_buff *skb,
 		bytes += qdisc_pkt_len(part);
 	}
 	consume_skb(skb);
-	if (q->gone_packets)
-		flow_sched_tell_parents(q);
+	flow_sched_tell_parents(q);
 	if (!packets)
 		return NET_XMIT_DROP;
 	qdisc_tree_reduce_backlog(sch, 1 - packets, len - bytes);
@@ -216,8 +233,7 @@ static __always_inline int flow_sched_enqueue(struct sk_buff *skb,
 		return flow_sched_enqueue_parts(skb, sch, now, hash, to_free,
 						core);
 	taken = flow_sched_take(q, skb, now, hash, to_free, core);
-	if (unlikely(q->gone_packets))
-		flow_sched_tell_parents(q);
+	flow_sched_tell_parents(q);
 	/*
 	 * If others made room this sender need not slow down: no NET_XMIT_CN.
 	 */
@@ -233,10 +249,51 @@ static __always_inline void flow_sched_sent(struct Qdisc *sch,
 	qdisc_bstats_update(sch, skb);
 }
 
+/* A moving average, of which each packet's @value is an eighth. */
+static __always_inline void flow_sched_average(u64 *average, u64 value)
+{
+	*average += (value >> 3) - (*average >> 3);
+}
+
 /* Blocks of some 50 MB at most, charged to the caller. */
 static void *flow_sched_alloc(size_t size)
 {
 	return kvmalloc(size, GFP_KERNEL_ACCOUNT);
+}
+
+/* Those of a higher limit, which @attr has set; NULL, with an error, if not. */
+static void *flow_sched_alloc_slots(size_t size, const struct nlattr *attr,
+				    struct netlink_ext_ack *extack)
+{
+	void *slots = flow_sched_alloc(size);
+
+	if (!slots)
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "no memory for a limit of so many packets");
+	return slots;
+}
+
+/* The table of flows stays: @attr may only say what is. */
+static int flow_sched_keep_flows(u32 before, u32 flows,
+				 const struct nlattr *attr,
+				 struct netlink_ext_ack *extack)
+{
+	if (flows == before)
+		return 0;
+	NL_SET_ERR_MSG_ATTR(extack, attr,
+			    "flows cannot be changed while the qdisc is in use");
+	return -EINVAL;
+}
+
+/* The end of init(): the qdisc has state from here on. */
+static void flow_sched_begin(struct flow_sched *q, struct Qdisc *sch,
+			     void *table, u32 limit)
+{
+	q->sch = sch;
+	q->table = table;
+	sch->limit = limit;
+	/* A packet that went past the core would be none of its flow's. */
+	sch->flags &= ~TCQ_F_CAN_BYPASS;
 }
 
 /* No qdisc can be grafted to a class. */

@@ -94,6 +94,18 @@ static u32 flow_sched_us(u64 ns)
 	return min_t(u64, div_u64(ns, NSEC_PER_USEC), U32_MAX);
 }
 
+/* Ends @nest, or takes it back if something of it had no room. */
+static int flow_sched_nest_end(struct sk_buff *skb, struct nlattr *nest,
+			       bool full)
+{
+	if (full) {
+		nla_nest_cancel(skb, nest);
+		return -EMSGSIZE;
+	}
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
 /* Shows @settings as attributes. */
 static int flow_sched_put(struct sk_buff *skb,
 			  const struct flow_sched_param *params, int max,

@@ -142,17 +142,15 @@ static int confucius_put_settings(struct sk_buff *skb,
 {
 	const struct confucius_params *params = &set->params;
 	struct nlattr *opts;
+	bool full;
 
 	opts = nla_nest_start_noflag(skb, TCA_OPTIONS);
 	if (!opts)
 		return -EMSGSIZE;
-	if (flow_sched_put(skb, confucius_kept, TCA_CONFUCIUS_MAX, set) ||
-	    nla_put(skb, TCA_CONFUCIUS_TARGETS, params->classes * sizeof(u16),
-		    params->targets)) {
-		nla_nest_cancel(skb, opts);
-		return -EMSGSIZE;
-	}
-	return nla_nest_end(skb, opts);
+	full = flow_sched_put(skb, confucius_kept, TCA_CONFUCIUS_MAX, set) ||
+	       nla_put(skb, TCA_CONFUCIUS_TARGETS,
+		       params->classes * sizeof(u16), params->targets);
+	return flow_sched_nest_end(skb, opts, full);
 }
 
 #define CONFUCIUS_PUT_CLASS_U64(skb, name, value) \
@@ -163,28 +161,25 @@ static int confucius_put_class(struct sk_buff *skb, u32 number,
 			       const struct confucius_class_figures *st)
 {
 	struct nlattr *nest;
+	bool full;
 
 	nest = nla_nest_start(skb, TCA_CONFUCIUS_STATS_CLASS);
 	if (!nest)
 		return -EMSGSIZE;
-	if ((number != CF_NEW &&
-	     nla_put_u16(skb, TCA_CONFUCIUS_CLASS_TARGET, st->target)) ||
-	    nla_put_u32(skb, TCA_CONFUCIUS_CLASS_FLOWS, st->flows) ||
-	    CONFUCIUS_PUT_CLASS_U64(skb, BACKLOG_BYTES, st->backlog_bytes) ||
-	    nla_put_u32(skb, TCA_CONFUCIUS_CLASS_BACKLOG_PACKETS,
-			st->backlog_packets) ||
-	    CONFUCIUS_PUT_CLASS_U64(skb, SENT_BYTES, st->sent_bytes) ||
-	    CONFUCIUS_PUT_CLASS_U64(skb, SENT_PACKETS, st->sent_packets) ||
-	    CONFUCIUS_PUT_CLASS_U64(skb, DROPS, st->drops) ||
-	    CONFUCIUS_PUT_CLASS_U64(skb, MARKS, st->marks) ||
-	    nla_put_u32(skb, TCA_CONFUCIUS_CLASS_DELAY, st->delay_us) ||
-	    nla_put_u32(skb, TCA_CONFUCIUS_CLASS_PEAK, st->peak_us) ||
-	    CONFUCIUS_PUT_CLASS_U64(skb, WEIGHT, st->weight)) {
-		nla_nest_cancel(skb, nest);
-		return -EMSGSIZE;
-	}
-	nla_nest_end(skb, nest);
-	return 0;
+	full = (number != CF_NEW &&
+		nla_put_u16(skb, TCA_CONFUCIUS_CLASS_TARGET, st->target)) ||
+	       nla_put_u32(skb, TCA_CONFUCIUS_CLASS_FLOWS, st->flows) ||
+	       CONFUCIUS_PUT_CLASS_U64(skb, BACKLOG_BYTES, st->backlog_bytes) ||
+	       nla_put_u32(skb, TCA_CONFUCIUS_CLASS_BACKLOG_PACKETS,
+			   st->backlog_packets) ||
+	       CONFUCIUS_PUT_CLASS_U64(skb, SENT_BYTES, st->sent_bytes) ||
+	       CONFUCIUS_PUT_CLASS_U64(skb, SENT_PACKETS, st->sent_packets) ||
+	       CONFUCIUS_PUT_CLASS_U64(skb, DROPS, st->drops) ||
+	       CONFUCIUS_PUT_CLASS_U64(skb, MARKS, st->marks) ||
+	       nla_put_u32(skb, TCA_CONFUCIUS_CLASS_DELAY, st->delay_us) ||
+	       nla_put_u32(skb, TCA_CONFUCIUS_CLASS_PEAK, st->peak_us) ||
+	       CONFUCIUS_PUT_CLASS_U64(skb, WEIGHT, st->weight);
+	return flow_sched_nest_end(skb, nest, full);
 }
 
 #define CONFUCIUS_PUT_U64(skb, name, value) \
@@ -227,22 +222,16 @@ static int confucius_put_figures(struct sk_buff *skb,
 				 const struct confucius_figures *st)
 {
 	struct nlattr *nest;
+	bool full;
 	u32 class;
 
 	nest = nla_nest_start_noflag(skb, TCA_STATS_APP);
 	if (!nest)
 		return -EMSGSIZE;
-	if (confucius_put_totals(skb, st))
-		goto cancel;
-	for (class = 0; class < st->classes; class++)
-		if (confucius_put_class(skb, class, &st->class[class]))
-			goto cancel;
-	nla_nest_end(skb, nest);
-	return 0;
-
-cancel:
-	nla_nest_cancel(skb, nest);
-	return -EMSGSIZE;
+	full = confucius_put_totals(skb, st);
+	for (class = 0; class < st->classes && !full; class++)
+		full = confucius_put_class(skb, class, &st->class[class]);
+	return flow_sched_nest_end(skb, nest, full);
 }
 
 /* The figures of one class, as the class's own. */
@@ -254,12 +243,8 @@ static int confucius_put_one(struct sk_buff *skb, u32 number,
 	nest = nla_nest_start_noflag(skb, TCA_STATS_APP);
 	if (!nest)
 		return -EMSGSIZE;
-	if (confucius_put_class(skb, number, st)) {
-		nla_nest_cancel(skb, nest);
-		return -EMSGSIZE;
-	}
-	nla_nest_end(skb, nest);
-	return 0;
+	return flow_sched_nest_end(skb, nest,
+				   confucius_put_class(skb, number, st));
 }
 
 #endif

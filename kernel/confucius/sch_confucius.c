@@ -78,13 +78,7 @@ static void confucius_dropped(struct confucius *c, void *packet, u32 len,
 	q->classes[class].drops++;
 	if (reason != CONFUCIUS_TAIL)
 		flow_sched_gone(&q->fs, skb, len);
-	if (q->fs.to_free) {
-		qdisc_drop_reason(skb, q->fs.sch, q->fs.to_free,
-				  QDISC_DROP_OVERLIMIT);
-	} else {
-		qdisc_qstats_drop(q->fs.sch);
-		rtnl_kfree_skbs(skb, skb);
-	}
+	flow_sched_drop(&q->fs, skb);
 }
 
 static void confucius_moved(struct confucius *c, u32 flow, u32 from, u32 to)
@@ -130,7 +124,7 @@ static struct sk_buff *confucius_qdisc_dequeue(struct Qdisc *sch)
 	stats = &q->classes[packet.class];
 	stats->sent_packets++;
 	stats->sent_bytes += packet.len;
-	stats->delay += (packet.sojourn >> 3) - (stats->delay >> 3);
+	flow_sched_average(&stats->delay, packet.sojourn);
 	if (packet.sojourn > stats->peak)
 		stats->peak += (packet.sojourn - stats->peak) >> 1;
 	else
@@ -156,19 +150,16 @@ static int confucius_change_qdisc(struct Qdisc *sch, struct nlattr *opt,
 	err = confucius_parse(tb, &set, opt, extack);
 	if (err)
 		return err;
-	if (set.params.flows != flows) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_CONFUCIUS_FLOWS],
-				    "flows cannot be changed while the qdisc is in use");
-		return -EINVAL;
-	}
+	err = flow_sched_keep_flows(flows, set.params.flows,
+				    tb[TCA_CONFUCIUS_FLOWS], extack);
+	if (err)
+		return err;
 	limit = set.params.limit;
 	if (limit > q->core.slot_count) {
-		slots = flow_sched_alloc(confucius_slots_size(limit));
-		if (!slots) {
-			NL_SET_ERR_MSG_ATTR(extack, tb[TCA_CONFUCIUS_LIMIT],
-					    "no memory for a limit of so many packets");
+		slots = flow_sched_alloc_slots(confucius_slots_size(limit),
+					       tb[TCA_CONFUCIUS_LIMIT], extack);
+		if (!slots)
 			return -ENOMEM;
-		}
 	}
 
 	sch_tree_lock(sch);
@@ -178,8 +169,7 @@ static int confucius_change_qdisc(struct Qdisc *sch, struct nlattr *opt,
 	q->fs.nat = set.nat;
 	q->fs.split_gso = set.split_gso;
 	WRITE_ONCE(sch->limit, limit);
-	if (q->fs.gone_packets)
-		flow_sched_tell_parents(&q->fs);
+	flow_sched_tell_parents(&q->fs);
 	sch_tree_unlock(sch);
 
 	kvfree(slots);
@@ -216,14 +206,10 @@ static int confucius_init_qdisc(struct Qdisc *sch, struct nlattr *opt,
 			       "no memory for so many packets and flows");
 		return -ENOMEM;
 	}
-	q->fs.sch = sch;
-	q->fs.table = table;
+	flow_sched_begin(&q->fs, sch, table, set.params.limit);
 	q->fs.nat = set.nat;
 	q->fs.split_gso = set.split_gso;
 	confucius_init(&q->core, &set.params, table, slots, set.params.limit);
-	sch->limit = set.params.limit;
-	/* A packet that went past the core would be none of its flow's. */
-	sch->flags &= ~TCQ_F_CAN_BYPASS;
 	return 0;
 }
 

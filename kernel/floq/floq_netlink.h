@@ -106,11 +106,9 @@ static int floq_put_settings(struct sk_buff *skb,
 	opts = nla_nest_start_noflag(skb, TCA_OPTIONS);
 	if (!opts)
 		return -EMSGSIZE;
-	if (flow_sched_put(skb, floq_kept, TCA_FLOQ_MAX, set)) {
-		nla_nest_cancel(skb, opts);
-		return -EMSGSIZE;
-	}
-	return nla_nest_end(skb, opts);
+	return flow_sched_nest_end(skb, opts,
+				   flow_sched_put(skb, floq_kept, TCA_FLOQ_MAX,
+						  set));
 }
 
 #define FLOQ_PUT_PHASE_U64(skb, name, value) \
@@ -121,21 +119,18 @@ static int floq_put_phase(struct sk_buff *skb, u8 phase,
 			  const struct floq_counts *st)
 {
 	struct nlattr *nest;
+	bool full;
 
 	nest = nla_nest_start(skb, TCA_FLOQ_CLASS_PHASE);
 	if (!nest)
 		return -EMSGSIZE;
-	if (nla_put_u8(skb, TCA_FLOQ_PHASE_NAME, phase) ||
-	    FLOQ_PUT_PHASE_U64(skb, ARRIVED, st->arrived) ||
-	    FLOQ_PUT_PHASE_U64(skb, DROP_TAIL, st->drops[FLOQ_TAIL]) ||
-	    FLOQ_PUT_PHASE_U64(skb, DROP_CONGESTION,
-			       st->drops[FLOQ_CONGESTION]) ||
-	    FLOQ_PUT_PHASE_U64(skb, MARKS, st->marks)) {
-		nla_nest_cancel(skb, nest);
-		return -EMSGSIZE;
-	}
-	nla_nest_end(skb, nest);
-	return 0;
+	full = nla_put_u8(skb, TCA_FLOQ_PHASE_NAME, phase) ||
+	       FLOQ_PUT_PHASE_U64(skb, ARRIVED, st->arrived) ||
+	       FLOQ_PUT_PHASE_U64(skb, DROP_TAIL, st->drops[FLOQ_TAIL]) ||
+	       FLOQ_PUT_PHASE_U64(skb, DROP_CONGESTION,
+				  st->drops[FLOQ_CONGESTION]) ||
+	       FLOQ_PUT_PHASE_U64(skb, MARKS, st->marks);
+	return flow_sched_nest_end(skb, nest, full);
 }
 
 #define FLOQ_PUT_CLASS_U64(skb, name, value) \
@@ -146,29 +141,23 @@ static int floq_put_class(struct sk_buff *skb, u8 kind,
 			  const struct floq_class_figures *st)
 {
 	struct nlattr *nest;
+	bool full;
 	u8 phase;
 
 	nest = nla_nest_start(skb, TCA_FLOQ_STATS_CLASS);
 	if (!nest)
 		return -EMSGSIZE;
-	if (nla_put_u8(skb, TCA_FLOQ_CLASS_KIND, kind) ||
-	    nla_put_u32(skb, TCA_FLOQ_CLASS_FLOWS, st->flows) ||
-	    nla_put_u32(skb, TCA_FLOQ_CLASS_QUOTA, st->quota) ||
-	    nla_put_u32(skb, TCA_FLOQ_CLASS_BACKLOG_PACKETS,
-			st->backlog_packets) ||
-	    FLOQ_PUT_CLASS_U64(skb, BACKLOG_BYTES, st->backlog_bytes) ||
-	    FLOQ_PUT_CLASS_U64(skb, SENT_PACKETS, st->sent_packets) ||
-	    FLOQ_PUT_CLASS_U64(skb, SENT_BYTES, st->sent_bytes))
-		goto cancel;
-	for (phase = 0; phase < FLOQ_PHASES; phase++)
-		if (floq_put_phase(skb, phase, &st->phases[phase]))
-			goto cancel;
-	nla_nest_end(skb, nest);
-	return 0;
-
-cancel:
-	nla_nest_cancel(skb, nest);
-	return -EMSGSIZE;
+	full = nla_put_u8(skb, TCA_FLOQ_CLASS_KIND, kind) ||
+	       nla_put_u32(skb, TCA_FLOQ_CLASS_FLOWS, st->flows) ||
+	       nla_put_u32(skb, TCA_FLOQ_CLASS_QUOTA, st->quota) ||
+	       nla_put_u32(skb, TCA_FLOQ_CLASS_BACKLOG_PACKETS,
+			   st->backlog_packets) ||
+	       FLOQ_PUT_CLASS_U64(skb, BACKLOG_BYTES, st->backlog_bytes) ||
+	       FLOQ_PUT_CLASS_U64(skb, SENT_PACKETS, st->sent_packets) ||
+	       FLOQ_PUT_CLASS_U64(skb, SENT_BYTES, st->sent_bytes);
+	for (phase = 0; phase < FLOQ_PHASES && !full; phase++)
+		full = floq_put_phase(skb, phase, &st->phases[phase]);
+	return flow_sched_nest_end(skb, nest, full);
 }
 
 #define FLOQ_PUT_U64(skb, name, value) \
@@ -219,22 +208,16 @@ static int floq_put_totals(struct sk_buff *skb, const struct floq_figures *st)
 static int floq_put_figures(struct sk_buff *skb, const struct floq_figures *st)
 {
 	struct nlattr *nest;
+	bool full;
 	u8 kind;
 
 	nest = nla_nest_start_noflag(skb, TCA_STATS_APP);
 	if (!nest)
 		return -EMSGSIZE;
-	if (floq_put_totals(skb, st))
-		goto cancel;
-	for (kind = 0; kind < FLOQ_KINDS; kind++)
-		if (floq_put_class(skb, kind, &st->classes[kind]))
-			goto cancel;
-	nla_nest_end(skb, nest);
-	return 0;
-
-cancel:
-	nla_nest_cancel(skb, nest);
-	return -EMSGSIZE;
+	full = floq_put_totals(skb, st);
+	for (kind = 0; kind < FLOQ_KINDS && !full; kind++)
+		full = floq_put_class(skb, kind, &st->classes[kind]);
+	return flow_sched_nest_end(skb, nest, full);
 }
 
 /* The figures of one type, as the class's own. */
@@ -246,12 +229,7 @@ static int floq_put_one(struct sk_buff *skb, u8 kind,
 	nest = nla_nest_start_noflag(skb, TCA_STATS_APP);
 	if (!nest)
 		return -EMSGSIZE;
-	if (floq_put_class(skb, kind, st)) {
-		nla_nest_cancel(skb, nest);
-		return -EMSGSIZE;
-	}
-	nla_nest_end(skb, nest);
-	return 0;
+	return flow_sched_nest_end(skb, nest, floq_put_class(skb, kind, st));
 }
 
 #endif

@@ -74,21 +74,16 @@ static void floq_dropped(struct floq *f, void *packet, u32 len, u8 kind,
 	struct sk_buff *skb = packet;
 
 	trace_floq_drop(q->fs.sch, skb, kind, len, reason);
-	switch (reason) {
-	case FLOQ_TAIL:
-		qdisc_drop_reason(skb, q->fs.sch, q->fs.to_free,
-				  QDISC_DROP_OVERLIMIT);
-		break;
-	case FLOQ_CONGESTION:
+	if (reason == FLOQ_CONGESTION) {
 		qdisc_drop_reason(skb, q->fs.sch, q->fs.to_free,
 				  QDISC_DROP_CONGESTED);
-		break;
-	default:
+		return;
+	}
+	if (reason == FLOQ_CHANGE) {
 		q->drop_change++;
 		flow_sched_gone(&q->fs, skb, len);
-		qdisc_qstats_drop(q->fs.sch);
-		rtnl_kfree_skbs(skb, skb);
 	}
+	flow_sched_drop(&q->fs, skb);
 }
 
 static bool floq_mark(struct floq *f, void *packet)
@@ -134,7 +129,7 @@ static struct sk_buff *floq_qdisc_dequeue(struct Qdisc *sch)
 	trace_floq_dequeue(sch, skb, sent.kind, sent.len, sent.sojourn);
 	q->left[sent.kind].packets++;
 	q->left[sent.kind].bytes += sent.len;
-	q->delay += (sent.sojourn >> 3) - (q->delay >> 3);
+	flow_sched_average(&q->delay, sent.sojourn);
 	flow_sched_sent(sch, skb);
 	return skb;
 }
@@ -154,19 +149,16 @@ static int floq_change_qdisc(struct Qdisc *sch, struct nlattr *opt,
 	err = floq_parse(tb, &set, opt, extack);
 	if (err)
 		return err;
-	if (set.params.flows != flows) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_FLOQ_FLOWS],
-				    "flows cannot be changed while the qdisc is in use");
-		return -EINVAL;
-	}
+	err = flow_sched_keep_flows(flows, set.params.flows,
+				    tb[TCA_FLOQ_FLOWS], extack);
+	if (err)
+		return err;
 	limit = set.params.limit;
 	if (limit > q->core.slot_count) {
-		slots = flow_sched_alloc(floq_slots_size(limit));
-		if (!slots) {
-			NL_SET_ERR_MSG_ATTR(extack, tb[TCA_FLOQ_LIMIT],
-					    "no memory for a limit of so many packets");
+		slots = flow_sched_alloc_slots(floq_slots_size(limit),
+					       tb[TCA_FLOQ_LIMIT], extack);
+		if (!slots)
 			return -ENOMEM;
-		}
 	}
 
 	sch_tree_lock(sch);
@@ -176,8 +168,7 @@ static int floq_change_qdisc(struct Qdisc *sch, struct nlattr *opt,
 	q->fs.nat = set.nat;
 	q->fs.split_gso = set.split_gso;
 	WRITE_ONCE(sch->limit, limit);
-	if (q->fs.gone_packets)
-		flow_sched_tell_parents(&q->fs);
+	flow_sched_tell_parents(&q->fs);
 	sch_tree_unlock(sch);
 
 	kvfree(slots);
@@ -214,15 +205,11 @@ static int floq_init_qdisc(struct Qdisc *sch, struct nlattr *opt,
 			       "no memory for so many packets and flows");
 		return -ENOMEM;
 	}
-	q->fs.sch = sch;
-	q->fs.table = table;
+	flow_sched_begin(&q->fs, sch, table, set.params.limit);
 	q->fs.nat = set.nat;
 	q->fs.split_gso = set.split_gso;
 	floq_init(&q->core, &set.params, get_random_u64(), table, slots,
 		  set.params.limit);
-	sch->limit = set.params.limit;
-	/* A packet that went past the core would be none of its flow's. */
-	sch->flags &= ~TCQ_F_CAN_BYPASS;
 	return 0;
 }
 

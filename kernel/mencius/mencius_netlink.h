@@ -217,16 +217,14 @@ static int mencius_put_settings(struct sk_buff *skb,
 				const struct mencius_settings *set)
 {
 	struct nlattr *opts;
+	bool full;
 
 	opts = nla_nest_start_noflag(skb, TCA_OPTIONS);
 	if (!opts)
 		return -EMSGSIZE;
-	if (flow_sched_put(skb, mencius_kept, TCA_MENCIUS_MAX, set) ||
-	    mencius_put_link(skb, set)) {
-		nla_nest_cancel(skb, opts);
-		return -EMSGSIZE;
-	}
-	return nla_nest_end(skb, opts);
+	full = flow_sched_put(skb, mencius_kept, TCA_MENCIUS_MAX, set) ||
+	       mencius_put_link(skb, set);
+	return flow_sched_nest_end(skb, opts, full);
 }
 
 /*
@@ -252,45 +250,45 @@ static int mencius_put_figures(struct sk_buff *skb,
 			       const struct mencius_figures *st)
 {
 	struct nlattr *nest;
+	bool full;
 
 	nest = nla_nest_start_noflag(skb, TCA_STATS_APP);
 	if (!nest)
 		return -EMSGSIZE;
-	if (nla_put_u32(skb, TCA_MENCIUS_STATS_FLOWS, st->flows) ||
-	    nla_put_u32(skb, TCA_MENCIUS_STATS_HOSTS, st->hosts) ||
-	    MENCIUS_PUT_U64(skb, NEW_FLOWS, st->new_flows) ||
-	    MENCIUS_PUT_U64(skb, NEW_HOSTS, st->new_hosts) ||
-	    MENCIUS_PUT_U64(skb, SHARED_FLOWS, st->shared_flows) ||
-	    MENCIUS_PUT_U64(skb, SHARED_HOSTS, st->shared_hosts) ||
-	    MENCIUS_PUT_U64(skb, AHEAD_FLOWS, st->counts.ahead_flows) ||
-	    MENCIUS_PUT_U64(skb, AHEAD_HOSTS, st->counts.ahead_hosts) ||
-	    MENCIUS_PUT_U64(skb, MARKS, st->marks) ||
-	    MENCIUS_PUT_U64(skb, GSO_SPLIT, st->gso_split) ||
-	    MENCIUS_PUT_U64(skb, DROP_TAIL, st->drops[MENCIUS_TAIL]) ||
-	    MENCIUS_PUT_U64(skb, DROP_OVERLIMIT,
-			    st->drops[MENCIUS_OVERLIMIT]) ||
-	    MENCIUS_PUT_U64(skb, DROP_CONGESTION,
-			    st->drops[MENCIUS_CONGESTION]) ||
-	    MENCIUS_PUT_U64(skb, DROP_CHANGE, st->drops[MENCIUS_CHANGE]) ||
-	    MENCIUS_PUT_U64(skb, DROP_SPLIT, st->drop_split) ||
-	    MENCIUS_PUT_U64(skb, DROP_FILTER, st->drop_filter) ||
-	    nla_put_u32(skb, TCA_MENCIUS_STATS_MEMORY_USED, st->memory_used) ||
-	    nla_put_u32(skb, TCA_MENCIUS_STATS_MEMORY_PEAK, st->memory_peak) ||
-	    nla_put_u32(skb, TCA_MENCIUS_STATS_FULL, flow_sched_us(st->full)) ||
-	    nla_put_u32(skb, TCA_MENCIUS_STATS_DELAY,
-			flow_sched_us(st->delay)) ||
+	full = nla_put_u32(skb, TCA_MENCIUS_STATS_FLOWS, st->flows) ||
+	       nla_put_u32(skb, TCA_MENCIUS_STATS_HOSTS, st->hosts) ||
+	       MENCIUS_PUT_U64(skb, NEW_FLOWS, st->new_flows) ||
+	       MENCIUS_PUT_U64(skb, NEW_HOSTS, st->new_hosts) ||
+	       MENCIUS_PUT_U64(skb, SHARED_FLOWS, st->shared_flows) ||
+	       MENCIUS_PUT_U64(skb, SHARED_HOSTS, st->shared_hosts) ||
+	       MENCIUS_PUT_U64(skb, AHEAD_FLOWS, st->counts.ahead_flows) ||
+	       MENCIUS_PUT_U64(skb, AHEAD_HOSTS, st->counts.ahead_hosts) ||
+	       MENCIUS_PUT_U64(skb, MARKS, st->marks) ||
+	       MENCIUS_PUT_U64(skb, GSO_SPLIT, st->gso_split) ||
+	       MENCIUS_PUT_U64(skb, DROP_TAIL, st->drops[MENCIUS_TAIL]) ||
+	       MENCIUS_PUT_U64(skb, DROP_OVERLIMIT,
+			       st->drops[MENCIUS_OVERLIMIT]) ||
+	       MENCIUS_PUT_U64(skb, DROP_CONGESTION,
+			       st->drops[MENCIUS_CONGESTION]) ||
+	       MENCIUS_PUT_U64(skb, DROP_CHANGE, st->drops[MENCIUS_CHANGE]) ||
+	       MENCIUS_PUT_U64(skb, DROP_SPLIT, st->drop_split) ||
+	       MENCIUS_PUT_U64(skb, DROP_FILTER, st->drop_filter) ||
+	       nla_put_u32(skb, TCA_MENCIUS_STATS_MEMORY_USED,
+			   st->memory_used) ||
+	       nla_put_u32(skb, TCA_MENCIUS_STATS_MEMORY_PEAK,
+			   st->memory_peak) ||
+	       nla_put_u32(skb, TCA_MENCIUS_STATS_FULL,
+			   flow_sched_us(st->full)) ||
+	       nla_put_u32(skb, TCA_MENCIUS_STATS_DELAY,
+			   flow_sched_us(st->delay)) ||
 #ifndef MENCIUS_RFC
-	    (st->share && MENCIUS_PUT_U64(skb, SHARE, st->share)) ||
+	       (st->share && MENCIUS_PUT_U64(skb, SHARE, st->share)) ||
 #endif
-	    MENCIUS_PUT_U64(skb, AHEAD_BYTES, st->counts.ahead_bytes) ||
-	    mencius_put_address(skb, TCA_MENCIUS_STATS_MOST_ADDRESS,
-				&st->most_address) ||
-	    MENCIUS_PUT_U64(skb, MOST_AHEAD, st->most_ahead)) {
-		nla_nest_cancel(skb, nest);
-		return -EMSGSIZE;
-	}
-	nla_nest_end(skb, nest);
-	return 0;
+	       MENCIUS_PUT_U64(skb, AHEAD_BYTES, st->counts.ahead_bytes) ||
+	       mencius_put_address(skb, TCA_MENCIUS_STATS_MOST_ADDRESS,
+				   &st->most_address) ||
+	       MENCIUS_PUT_U64(skb, MOST_AHEAD, st->most_ahead);
+	return flow_sched_nest_end(skb, nest, full);
 }
 
 /* Whole ms, as far as 32 bits go. */
@@ -352,16 +350,13 @@ static int mencius_put_class(struct sk_buff *skb,
 			     const struct mencius_flow_figures *flow)
 {
 	struct nlattr *nest = nla_nest_start_noflag(skb, TCA_STATS_APP);
+	bool full;
 
 	if (!nest)
 		return -EMSGSIZE;
-	if ((host && mencius_put_host_nest(skb, host)) ||
-	    (flow && mencius_put_flow_nest(skb, flow))) {
-		nla_nest_cancel(skb, nest);
-		return -EMSGSIZE;
-	}
-	nla_nest_end(skb, nest);
-	return 0;
+	full = (host && mencius_put_host_nest(skb, host)) ||
+	       (flow && mencius_put_flow_nest(skb, flow));
+	return flow_sched_nest_end(skb, nest, full);
 }
 
 #endif

@@ -61,16 +61,12 @@ static void mencius_dropped(struct mencius *m, void *packet, u32 len, u32 flow,
 	q->drops[reason]++;
 	if (reason != MENCIUS_TAIL)
 		flow_sched_gone(&q->fs, skb, len);
-	if (q->fs.to_free) {
-		qdisc_drop_reason(skb, q->fs.sch, q->fs.to_free,
-				  QDISC_DROP_OVERLIMIT);
+	if (q->fs.to_free || reason == MENCIUS_CHANGE) {
+		flow_sched_drop(&q->fs, skb);
 		return;
 	}
 	qdisc_qstats_drop(q->fs.sch);
-	if (reason == MENCIUS_CHANGE)
-		rtnl_kfree_skbs(skb, skb);
-	else
-		qdisc_dequeue_drop(q->fs.sch, skb, QDISC_DROP_CONGESTED);
+	qdisc_dequeue_drop(q->fs.sch, skb, QDISC_DROP_CONGESTED);
 }
 
 static bool mencius_mark(struct mencius *m, void *packet)
@@ -344,8 +340,7 @@ static struct sk_buff *mencius_qdisc_dequeue(struct Qdisc *sch)
 	 * notified of an empty queue takes it out of service, and would do so
 	 * again when it finds it empty itself.
 	 */
-	if (unlikely(q->fs.gone_packets))
-		flow_sched_tell_parents(&q->fs);
+	flow_sched_tell_parents(&q->fs);
 #ifndef MENCIUS_RFC
 	trace_mencius_dequeue(sch, skb, sent.flow,
 			      q->core.flows[sent.flow].host, sent.len,
@@ -353,7 +348,7 @@ static struct sk_buff *mencius_qdisc_dequeue(struct Qdisc *sch)
 #endif
 	if (sent.why >= MENCIUS_AHEAD_FLOWS)
 		mencius_note_most(q, q->core.flows[sent.flow].host);
-	q->delay += (sent.sojourn >> 3) - (q->delay >> 3);
+	flow_sched_average(&q->delay, sent.sojourn);
 	flow_sched_sent(sch, skb);
 	return skb;
 }
@@ -381,8 +376,7 @@ static bool mencius_shrink_qdisc(struct Qdisc *sch)
 
 	sch_tree_lock(sch);
 	more = mencius_shrink(&q->core, ktime_get_ns());
-	if (q->fs.gone_packets)
-		flow_sched_tell_parents(&q->fs);
+	flow_sched_tell_parents(&q->fs);
 	sch_tree_unlock(sch);
 	return more;
 }
@@ -401,11 +395,10 @@ static int mencius_change_qdisc(struct Qdisc *sch, struct nlattr *opt,
 	err = mencius_parse(tb, &set, opt, extack);
 	if (err)
 		return err;
-	if (set.params.flows != flows) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_MENCIUS_FLOWS],
-				    "flows cannot be changed while the qdisc is in use");
-		return -EINVAL;
-	}
+	err = flow_sched_keep_flows(flows, set.params.flows,
+				    tb[TCA_MENCIUS_FLOWS], extack);
+	if (err)
+		return err;
 #ifndef MENCIUS_RFC
 	if (set.shared != !!q->share) {
 		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_MENCIUS_SHARED],
@@ -415,12 +408,10 @@ static int mencius_change_qdisc(struct Qdisc *sch, struct nlattr *opt,
 #endif
 	limit = set.params.limit;
 	if (limit > q->core.slot_count) {
-		slots = flow_sched_alloc(mencius_slots_size(limit));
-		if (!slots) {
-			NL_SET_ERR_MSG_ATTR(extack, tb[TCA_MENCIUS_LIMIT],
-					    "no memory for a limit of so many packets");
+		slots = flow_sched_alloc_slots(mencius_slots_size(limit),
+					       tb[TCA_MENCIUS_LIMIT], extack);
+		if (!slots)
 			return -ENOMEM;
-		}
 	}
 
 	sch_tree_lock(sch);
@@ -500,8 +491,7 @@ static int mencius_init_qdisc(struct Qdisc *sch, struct nlattr *opt,
 		return -ENOMEM;
 	}
 #endif
-	q->fs.sch = sch;
-	q->fs.table = table;
+	flow_sched_begin(&q->fs, sch, table, set.params.limit);
 	q->addresses = addresses;
 	q->nat = set.nat;
 	q->raw = set.raw;
@@ -513,9 +503,6 @@ static int mencius_init_qdisc(struct Qdisc *sch, struct nlattr *opt,
 		q->key = q->share->group->key;
 #endif
 	mencius_init(&q->core, &set.params, table, slots, set.params.limit);
-	sch->limit = set.params.limit;
-	/* A packet that went past the core would be none of its flow's. */
-	sch->flags &= ~TCQ_F_CAN_BYPASS;
 	/* What the AQM drops is freed without the lock. */
 	sch->flags |= TCQ_F_DEQUEUE_DROPS;
 	return 0;

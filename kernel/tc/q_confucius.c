@@ -96,14 +96,7 @@ static const struct tc_word words[] = {
 };
 
 static const struct tc_flag flags[] = {
-	{ "ecn", "ecn", TCA_CONFUCIUS_ECN, 1 },
-	{ "noecn", "ecn", TCA_CONFUCIUS_ECN, 0 },
-	{ "nat", "nat", TCA_CONFUCIUS_NAT, 1 },
-	{ "nonat", "nat", TCA_CONFUCIUS_NAT, 0 },
-	{ "split_gso", "split_gso", TCA_CONFUCIUS_SPLIT_GSO, 1 },
-	{ "no-split-gso", "split_gso", TCA_CONFUCIUS_SPLIT_GSO, 0 },
-	{ "split-gso", "split_gso", TCA_CONFUCIUS_SPLIT_GSO, 1 },
-	{ "no_split_gso", "split_gso", TCA_CONFUCIUS_SPLIT_GSO, 0 },
+	TC_FLAGS(TCA_CONFUCIUS_ECN, TCA_CONFUCIUS_NAT, TCA_CONFUCIUS_SPLIT_GSO)
 };
 
 static const struct tc_discipline confucius = {
@@ -121,32 +114,4 @@ static const struct tc_discipline confucius = {
 	.flag_count = TC_COUNT(flags),
 };
 
-_Static_assert((int)TCA_CONFUCIUS_MAX <= TC_ATTR_MAX, "an attribute has room in tc_words.c");
-
-static int confucius_parse_opt(const struct qdisc_util *qu, int argc, char **argv,
-			       struct nlmsghdr *n, const char *dev)
-{
-	(void)qu;
-	(void)dev;
-	return tc_parse_words(&confucius, argc, argv, n);
-}
-
-static int confucius_print_opt(const struct qdisc_util *qu, FILE *f, struct rtattr *opt)
-{
-	(void)qu;
-	(void)f;
-	tc_print_words(&confucius, opt);
-	return 0;
-}
-
-/*
- * tc looks it up by this name; all other symbols are hidden, so that no name of
- * tc can replace them.
- */
-__attribute__((visibility("default")))
-struct qdisc_util confucius_qdisc_util = {
-	.id = "confucius",
-	.parse_qopt = confucius_parse_opt,
-	.print_qopt = confucius_print_opt,
-	.print_xstats = confucius_print_xstats,
-};
+TC_PLUGIN(confucius, TCA_CONFUCIUS_MAX)

@@ -110,18 +110,14 @@ static void print_class(unsigned int index, const struct tc_figures *class)
 
 static void print_classes(const struct rtattr *nest)
 {
-	const struct rtattr *attr = RTA_DATA(nest);
-	int len = RTA_PAYLOAD(nest);
+	const struct rtattr *attr = NULL;
 	struct tc_figures class;
 	unsigned int index = 0;
 
 	put_newline();
 	print_class_header();
 	put_json_array("classes");
-	for (; RTA_OK(attr, len); attr = RTA_NEXT(attr, len)) {
-		if ((attr->rta_type & NLA_TYPE_MASK) !=
-		    TCA_CONFUCIUS_STATS_CLASS)
-			continue;
+	while ((attr = tc_next(nest, attr, TCA_CONFUCIUS_STATS_CLASS))) {
 		tc_read_figures(&class, attr);
 		print_class(index++, &class);
 	}

@@ -24,14 +24,7 @@ static const struct tc_word words[] = {
 };
 
 static const struct tc_flag flags[] = {
-	{ "ecn", "ecn", TCA_FLOQ_ECN, 1 },
-	{ "noecn", "ecn", TCA_FLOQ_ECN, 0 },
-	{ "nat", "nat", TCA_FLOQ_NAT, 1 },
-	{ "nonat", "nat", TCA_FLOQ_NAT, 0 },
-	{ "split_gso", "split_gso", TCA_FLOQ_SPLIT_GSO, 1 },
-	{ "no-split-gso", "split_gso", TCA_FLOQ_SPLIT_GSO, 0 },
-	{ "split-gso", "split_gso", TCA_FLOQ_SPLIT_GSO, 1 },
-	{ "no_split_gso", "split_gso", TCA_FLOQ_SPLIT_GSO, 0 },
+	TC_FLAGS(TCA_FLOQ_ECN, TCA_FLOQ_NAT, TCA_FLOQ_SPLIT_GSO)
 };
 
 static const struct tc_discipline floq = {
@@ -52,32 +45,4 @@ static const struct tc_discipline floq = {
 	.flag_count = TC_COUNT(flags),
 };
 
-_Static_assert((int)TCA_FLOQ_MAX <= TC_ATTR_MAX, "an attribute has room in tc_words.c");
-
-static int floq_parse_opt(const struct qdisc_util *qu, int argc, char **argv,
-			  struct nlmsghdr *n, const char *dev)
-{
-	(void)qu;
-	(void)dev;
-	return tc_parse_words(&floq, argc, argv, n);
-}
-
-static int floq_print_opt(const struct qdisc_util *qu, FILE *f, struct rtattr *opt)
-{
-	(void)qu;
-	(void)f;
-	tc_print_words(&floq, opt);
-	return 0;
-}
-
-/*
- * tc looks it up by this name; all other symbols are hidden, so that no name of
- * tc can replace them.
- */
-__attribute__((visibility("default")))
-struct qdisc_util floq_qdisc_util = {
-	.id = "floq",
-	.parse_qopt = floq_parse_opt,
-	.print_qopt = floq_print_opt,
-	.print_xstats = floq_print_xstats,
-};
+TC_PLUGIN(floq, TCA_FLOQ_MAX)

@@ -84,14 +84,11 @@ static void print_phase(const char *kind, const struct tc_figures *phase)
 /* The phases of a type, from the kernel's @nest. */
 static void print_phases(const char *kind, const struct rtattr *nest)
 {
-	const struct rtattr *attr = RTA_DATA(nest);
-	int len = RTA_PAYLOAD(nest);
+	const struct rtattr *attr = NULL;
 	struct tc_figures phase;
 
 	put_json_array("phases");
-	for (; RTA_OK(attr, len); attr = RTA_NEXT(attr, len)) {
-		if ((attr->rta_type & NLA_TYPE_MASK) != TCA_FLOQ_CLASS_PHASE)
-			continue;
+	while ((attr = tc_next(nest, attr, TCA_FLOQ_CLASS_PHASE))) {
 		tc_read_figures(&phase, attr);
 		print_phase(kind, &phase);
 	}
@@ -143,23 +140,17 @@ static void print_class_header(void)
 /* The lines of types stand before those of phases; in JSON phases are inside of types. */
 static void print_classes(const struct rtattr *nest)
 {
-	const struct rtattr *attr = RTA_DATA(nest);
-	int all = RTA_PAYLOAD(nest), len = all;
+	const struct rtattr *attr = NULL;
 	struct tc_figures class;
 
 	print_class_header();
-	for (; RTA_OK(attr, len); attr = RTA_NEXT(attr, len)) {
-		if ((attr->rta_type & NLA_TYPE_MASK) != TCA_FLOQ_STATS_CLASS)
-			continue;
+	while ((attr = tc_next(nest, attr, TCA_FLOQ_STATS_CLASS))) {
 		tc_read_figures(&class, attr);
 		print_class_text(&class);
 	}
 	print_phase_header();
 	put_json_array("types");
-	attr = RTA_DATA(nest);
-	for (len = all; RTA_OK(attr, len); attr = RTA_NEXT(attr, len)) {
-		if ((attr->rta_type & NLA_TYPE_MASK) != TCA_FLOQ_STATS_CLASS)
-			continue;
+	while ((attr = tc_next(nest, attr, TCA_FLOQ_STATS_CLASS))) {
 		tc_read_figures(&class, attr);
 		put_json_object();
 		print_class_json(&class);

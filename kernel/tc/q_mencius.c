@@ -127,14 +127,7 @@ static const struct tc_word words[] = {
 };
 
 static const struct tc_flag flags[] = {
-	{ "ecn", "ecn", TCA_MENCIUS_ECN, 1 },
-	{ "noecn", "ecn", TCA_MENCIUS_ECN, 0 },
-	{ "nat", "nat", TCA_MENCIUS_NAT, 1 },
-	{ "nonat", "nat", TCA_MENCIUS_NAT, 0 },
-	{ "split_gso", "split_gso", TCA_MENCIUS_SPLIT_GSO, 1 },
-	{ "no-split-gso", "split_gso", TCA_MENCIUS_SPLIT_GSO, 0 },
-	{ "split-gso", "split_gso", TCA_MENCIUS_SPLIT_GSO, 1 },
-	{ "no_split_gso", "split_gso", TCA_MENCIUS_SPLIT_GSO, 0 },
+	TC_FLAGS(TCA_MENCIUS_ECN, TCA_MENCIUS_NAT, TCA_MENCIUS_SPLIT_GSO)
 	{ "ingress", "ingress", TCA_MENCIUS_INGRESS, 1 },
 	{ "egress", "", TCA_MENCIUS_INGRESS, 0 },
 	{ "shared", "shared", TCA_MENCIUS_SHARED, 1 },
@@ -173,32 +166,4 @@ static const struct tc_discipline mencius = {
 	.former_count = TC_COUNT(formers),
 };
 
-_Static_assert((int)TCA_MENCIUS_MAX <= TC_ATTR_MAX, "an attribute has room in tc_words.c");
-
-static int mencius_parse_opt(const struct qdisc_util *qu, int argc, char **argv,
-			     struct nlmsghdr *n, const char *dev)
-{
-	(void)qu;
-	(void)dev;
-	return tc_parse_words(&mencius, argc, argv, n);
-}
-
-static int mencius_print_opt(const struct qdisc_util *qu, FILE *f, struct rtattr *opt)
-{
-	(void)qu;
-	(void)f;
-	tc_print_words(&mencius, opt);
-	return 0;
-}
-
-/*
- * tc looks it up by this name; all other symbols are hidden, so that no name of
- * tc can replace them.
- */
-__attribute__((visibility("default")))
-struct qdisc_util mencius_qdisc_util = {
-	.id = "mencius",
-	.parse_qopt = mencius_parse_opt,
-	.print_qopt = mencius_print_opt,
-	.print_xstats = mencius_print_xstats,
-};
+TC_PLUGIN(mencius, TCA_MENCIUS_MAX)

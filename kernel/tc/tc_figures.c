@@ -18,6 +18,21 @@ void tc_read_figures(struct tc_figures *to, const struct rtattr *nest)
 			to->attr[attr->rta_type & NLA_TYPE_MASK] = attr;
 }
 
+const struct rtattr *tc_next(const struct rtattr *list, const struct rtattr *after, int type)
+{
+	const struct rtattr *attr = RTA_DATA(list);
+	int len = RTA_PAYLOAD(list);
+
+	if (after) {
+		len -= (const char *)after - (const char *)attr;
+		attr = RTA_NEXT(after, len);
+	}
+	for (; RTA_OK(attr, len); attr = RTA_NEXT(attr, len))
+		if ((attr->rta_type & NLA_TYPE_MASK) == type)
+			return attr;
+	return NULL;
+}
+
 __u64 tc_figure(const struct tc_figures *from, int type)
 {
 	const struct rtattr *attr = from->attr[type];

@@ -26,6 +26,9 @@ void tc_read_figures(struct tc_figures *to, const struct rtattr *nest);
 /* Reads any size: a figure may grow. */
 __u64 tc_figure(const struct tc_figures *from, int type);
 
+/* The next attribute of @type in @list behind @after, or the first if that is NULL; or NULL. */
+const struct rtattr *tc_next(const struct rtattr *list, const struct rtattr *after, int type);
+
 /* Lines of names and values, and the same in JSON. */
 void tc_print_figures(const struct tc_figures *st, const struct tc_figure *figures, size_t count);
 

@@ -65,6 +65,17 @@ struct tc_flag {
 	__u8 value;
 };
 
+/* A flag that is printed by its words for on and off. */
+#define TC_FLAG(on, off, number) { on, on, number, 1 }, { off, on, number, 0 },
+
+/* Those that every discipline here has; split_gso in both of the spellings that people know. */
+#define TC_FLAGS(ecn, nat, split_gso) \
+	TC_FLAG("ecn", "noecn", ecn) \
+	TC_FLAG("nat", "nonat", nat) \
+	TC_FLAG("split_gso", "no-split-gso", split_gso) \
+	{ "split-gso", "split_gso", split_gso, 1 }, \
+	{ "no_split_gso", "split_gso", split_gso, 0 },
+
 /* A word that was called otherwise before: still taken, with a notice. */
 struct tc_former {
 	const char *name;
@@ -86,6 +97,35 @@ struct tc_discipline {
 	const struct tc_former *formers;
 	size_t former_count;
 };
+
+/*
+ * The plugin of the discipline that is declared as the variable @name: NAME_print_xstats() prints
+ * its statistics, and @max is its highest attribute. tc looks it up by its name; all other symbols
+ * are hidden, so that no name of tc can replace them.
+ */
+#define TC_PLUGIN(name, max) \
+	_Static_assert((int)(max) <= TC_ATTR_MAX, "an attribute has room in tc_words.c"); \
+	static int name##_parse_opt(const struct qdisc_util *qu, int argc, char **argv, \
+				    struct nlmsghdr *n, const char *dev) \
+	{ \
+		(void)qu; \
+		(void)dev; \
+		return tc_parse_words(&name, argc, argv, n); \
+	} \
+	static int name##_print_opt(const struct qdisc_util *qu, FILE *f, struct rtattr *opt) \
+	{ \
+		(void)qu; \
+		(void)f; \
+		tc_print_words(&name, opt); \
+		return 0; \
+	} \
+	__attribute__((visibility("default"))) \
+	struct qdisc_util name##_qdisc_util = { \
+		.id = #name, \
+		.parse_qopt = name##_parse_opt, \
+		.print_qopt = name##_print_opt, \
+		.print_xstats = name##_print_xstats, \
+	};
 
 /* Adds the words' attributes to @n; -1 if one was refused, with an error. */
 int tc_parse_words(const struct tc_discipline *of, int argc, char **argv, struct nlmsghdr *n);

@@ -7,16 +7,13 @@ set -eu
 module=$1 analects=$2
 tracing=/sys/kernel/tracing
 work=$(mktemp -d)
-count=0
 
-wrong() {
+# shellcheck source=scripts/assertions.sh
+. ./assertions.sh
+fail() {
     echo "analects-real: FAIL: $*"
     cat "$work/out" "$work/err" 2>/dev/null || true
     exit 1
-}
-ok() {
-    count=$((count + 1))
-    echo "ok $count - $*"
 }
 # In the background, where $! has to be the program and not a shell around it.
 start() {
@@ -37,14 +34,14 @@ left() {
 }
 clean() {
     left >"$work/after"
-    cmp -s "$work/before" "$work/after" || { diff "$work/before" "$work/after"; wrong "$1: something is left"; }
+    cmp -s "$work/before" "$work/after" || { diff "$work/before" "$work/after"; fail "$1: something is left"; }
 }
 # Waits until traffic runs: its records are then asked for.
 await() {
     tries=0
     until [ "$(cat $tracing/instances/analects_*/events/*/come/enable 2>/dev/null)" = 1 ]; do
         tries=$((tries + 1))
-        [ $tries -lt 100 ] || wrong "traffic does not start"
+        [ $tries -lt 100 ] || fail "traffic does not start"
         sleep 0.2
     done
 }
@@ -69,31 +66,31 @@ control = "cubic"
 EOF
 left >"$work/before"
 
-! run --kernel 6.1 && grep -q "only this host's kernel" "$work/err" || wrong "--kernel"
+! run --kernel 6.1 && grep -q "only this host's kernel" "$work/err" || fail "--kernel"
 ! setpriv --reuid 1000 "$analects" run "$work/s.toml" --engine kernel --clock real 2>"$work/err" &&
-    grep -q "needs root" "$work/err" || wrong "a user"
-ok "says whose kernel it is, and that it needs root"
+    grep -q "needs root" "$work/err" || fail "a user"
+passed "says whose kernel it is, and that it needs root"
 
-! run -d confucius && grep -q "tc .*confucius" "$work/err" || wrong "without the module"
+! run -d confucius && grep -q "tc .*confucius" "$work/err" || fail "without the module"
 clean "without the module"
-ok "names the command that the kernel refuses"
+passed "names the command that the kernel refuses"
 
 insmod "$module"
-run --format json || wrong "a run"
+run --format json || fail "a run"
 clean "a run"
 for name in fq_codel confucius; do
-    grep -q "\"discipline\": \"$name\"" "$work/out" || wrong "no result of $name"
+    grep -q "\"discipline\": \"$name\"" "$work/out" || fail "no result of $name"
 done
 rates=$(grep -c '"goodput_mbps": [1-9]' "$work/out") || true
-[ "$rates" -ge 4 ] || wrong "$rates of 4 flows got anything"
-grep -q "in real time" "$work/out" || wrong "it does not say that its time was real"
-ok "runs, and leaves nothing"
+[ "$rates" -ge 4 ] || fail "$rates of 4 flows got anything"
+grep -q "in real time" "$work/out" || fail "it does not say that its time was real"
+passed "runs, and leaves nothing"
 
 interrupt() {
     await
     kill "-$1" $process
-    ! wait $process || wrong "SIG$1: success"
-    grep -q "interrupted" "$work/err" || wrong "SIG$1: it does not say so"
+    ! wait $process || fail "SIG$1: success"
+    grep -q "interrupted" "$work/err" || fail "SIG$1: it does not say so"
     clean "SIG$1"
 }
 start run &
@@ -102,18 +99,18 @@ interrupt INT
 start sweep --over link.rate=10mbit,20mbit &
 process=$!
 interrupt TERM
-ok "stops at a signal, and leaves nothing"
+passed "stops at a signal, and leaves nothing"
 
 start run &
 process=$!
 await
 kill -KILL $process
-! wait $process 2>/dev/null || wrong "SIGKILL: success"
+! wait $process 2>/dev/null || fail "SIGKILL: success"
 sleep 1
 left | grep -v analects_ >"$work/after"
-cmp -s "$work/before" "$work/after" || { diff "$work/before" "$work/after"; wrong "SIGKILL: more than records is left"; }
-[ -n "$(ls $tracing/instances)" ] || wrong "SIGKILL: there are no records that a next run could take away"
-run -d fq_codel || wrong "after SIGKILL"
+cmp -s "$work/before" "$work/after" || { diff "$work/before" "$work/after"; fail "SIGKILL: more than records is left"; }
+[ -n "$(ls $tracing/instances)" ] || fail "SIGKILL: there are no records that a next run could take away"
+run -d fq_codel || fail "after SIGKILL"
 clean "after SIGKILL"
-ok "killed, its namespaces go; its records with the next run"
-echo "analects-real: $count ok"
+passed "killed, its namespaces go; its records with the next run"
+echo "analects-real: $tests ok"

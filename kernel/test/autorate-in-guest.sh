@@ -7,26 +7,23 @@
 set -eu
 analects=$1
 work=$(mktemp -d)
-count=0
 
-wrong() {
+# shellcheck source=scripts/assertions.sh
+. ./assertions.sh
+fail() {
     echo "autorate: FAIL: $*"
     tail -n 20 "$work/out" "$work/told" "$work/err" "$work/said" 2>/dev/null || true
     exit 1
 }
-ok() {
-    count=$((count + 1))
-    echo "ok $count - $*"
-}
 tc_() {
-    "$analects" tc "$@" --state "$work/state" >"$work/out" 2>"$work/told" || wrong "tc $*"
+    "$analects" tc "$@" --state "$work/state" >"$work/out" 2>"$work/told" || fail "tc $*"
 }
 # begins [COUNT]: waits until the process $follower looks, for that time.
 begins() {
     tries=0
     until [ "$(grep -c 'v0 up: .* at first' "$work/err")" -ge "${1:-1}" ]; do
         tries=$((tries + 1))
-        if [ $tries -gt 100 ] || ! kill -0 $follower; then wrong "it does not begin"; fi
+        if [ $tries -gt 100 ] || ! kill -0 $follower; then fail "it does not begin"; fi
         sleep 0.1
     done
     sleep 0.5
@@ -53,15 +50,15 @@ auto() {
 # ended SIGNAL: by it, without a failure, and with the rates that were applied.
 ended() {
     kill "-$1" $follower
-    wait $follower || wrong "SIG$1: it failed"
-    [ "$(shaped cake)" = "$first" ] || wrong "SIG$1: $(shaped cake), not $first"
+    wait $follower || fail "SIG$1: it failed"
+    [ "$(shaped cake)" = "$first" ] || fail "SIG$1: $(shaped cake), not $first"
 }
 # refused PART ARGUMENTS...: autorate ends by itself, and says so.
 refused() {
     part=$1
     shift
-    if "$analects" autorate --state "$work/state" "$@" >"$work/out" 2>"$work/refused"; then wrong "took $*"; fi
-    tr -d '\n' <"$work/refused" | grep -q "$part" || { cat "$work/refused"; wrong "no word of $part"; }
+    if "$analects" autorate --state "$work/state" "$@" >"$work/out" 2>"$work/refused"; then fail "took $*"; fi
+    tr -d '\n' <"$work/refused" | grep -q "$part" || { cat "$work/refused"; fail "no word of $part"; }
 }
 # line DOWN UP: its rates in Mbit/s; half of 40 ms and 300 packets each way.
 line() {
@@ -80,25 +77,20 @@ shaped() {
 }
 # last WAY: the rate that was said last.
 last() { sed -n 's/.*"rate_bps":\([0-9]*\).*"way":"'"$1"'".*/\1/p' "$work/said" | tail -n 1; }
-# between WHAT VALUE LEAST MOST: a rate that grows stands above what the line carries until a queue shows it.
-between() {
-    if [ "${2:-0}" -lt "$3" ] || [ "$2" -gt "$4" ]; then wrong "$1: $2, and not from $3 to $4"; fi
-    echo "$1: $2"
-}
 download() {
-    wget -q -O "$work/got" http://198.51.100.2:8000/file || wrong "a download"
-    cmp -s "$work/got" "$work/served/file" || wrong "a download came otherwise than it was"
+    wget -q -O "$work/got" http://198.51.100.2:8000/file || fail "a download"
+    cmp -s "$work/got" "$work/served/file" || fail "a download came otherwise than it was"
 }
-upload() { ip netns exec server wget -q -O /dev/null http://192.0.2.1:8000/less || wrong "an upload"; }
+upload() { ip netns exec server wget -q -O /dev/null http://192.0.2.1:8000/less || fail "an upload"; }
 # gone WHAT: it ends within two seconds.
 gone() {
     tries=0
     while kill -0 $follower 2>/dev/null; do
         tries=$((tries + 1))
-        [ $tries -le 20 ] || wrong "two seconds after $1 it goes on"
+        [ $tries -le 20 ] || fail "two seconds after $1 it goes on"
         sleep 0.1
     done
-    if wait $follower; then wrong "$1 is a success"; fi
+    if wait $follower; then fail "$1 is a success"; fi
 }
 
 modprobe ifb numifbs=0
@@ -136,65 +128,66 @@ refused 'is not MIN..MAX' --dev v0 --down 5mbit
 for discipline in cake fq_codel; do
     tc_ apply --dev v0 --up 20mbit --down 50mbit -d $discipline
     first=$(shaped $discipline)
-    [ "$first" = "50000000 20000000 " ] || wrong "at first $first"
-    "$analects" autorate --dev v0 --state "$work/state" --dry-run >"$work/out" 2>"$work/err" || wrong "--dry-run"
-    grep -q "^tc .* change dev ifb-v0 .*50mbit" "$work/out" || wrong "--dry-run prints nothing"
+    [ "$first" = "50000000 20000000 " ] || fail "at first $first"
+    "$analects" autorate --dev v0 --state "$work/state" --dry-run >"$work/out" 2>"$work/err" || fail "--dry-run"
+    grep -q "^tc .* change dev ifb-v0 .*50mbit" "$work/out" || fail "--dry-run prints nothing"
     "$analects" tc keep --dev v0 --state "$work/state" >/dev/null 2>"$work/kept" &
     keeper=$!
     begin --json
     refused "another analects follows v0 already: process $follower, .*autorate --dev v0" --dev v0
     download
     upload
+    # A rate that grows stands above what the line carries until a queue shows it.
     between "$discipline, down, of 8 Mbit/s" "$(last down)" 5000000 11000000
     between "$discipline, up, of 3 Mbit/s" "$(last up)" 1500000 4200000
     now=$(shaped $discipline)
-    [ "$now" = "$(last down) $(last up) " ] || wrong "it says $(last down) and $(last up), the kernel $now"
+    [ "$now" = "$(last down) $(last up) " ] || fail "it says $(last down) and $(last up), the kernel $now"
     low=$(last down)
     line 24 3
     download
     download
     download
     between "$discipline, down, of 24 Mbit/s" "$(last down)" $((low * 5 / 4)) 36000000
-    "$analects" tc show --state "$work/state" >"$work/out" || wrong "tc show"
-    grep -q 'by .analects autorate. it sends at .*, receives at ' "$work/out" || wrong "tc show does not say it"
+    "$analects" tc show --state "$work/state" >"$work/out" || fail "tc show"
+    grep -q 'by .analects autorate. it sends at .*, receives at ' "$work/out" || fail "tc show does not say it"
     kill -TERM $follower
-    wait $follower || wrong "SIGTERM: it failed"
+    wait $follower || fail "SIGTERM: it failed"
     kill -TERM $keeper
-    wait $keeper || wrong "tc keep failed"
-    [ ! -s "$work/kept" ] || { cat "$work/kept"; wrong "tc keep takes its changes for another program's"; }
-    [ "$(shaped $discipline)" = "$first" ] || wrong "SIGTERM: $(shaped $discipline)"
-    ok "$discipline: down $low of 8 Mbit/s, then more; $(wc -l <"$work/said") changes beside tc keep, put back by SIGTERM"
+    wait $keeper || fail "tc keep failed"
+    [ ! -s "$work/kept" ] || { cat "$work/kept"; fail "tc keep takes its changes for another program's"; }
+    [ "$(shaped $discipline)" = "$first" ] || fail "SIGTERM: $(shaped $discipline)"
+    passed "$discipline: down $low of 8 Mbit/s, then more; $(wc -l <"$work/said") changes beside tc keep, put back by SIGTERM"
 
     line 8 3
     begin --json --down 1mbit..6mbit
     download
     between "$discipline, down, of at most 6 Mbit/s" "$(last down)" 1000000 6000000
     kill -KILL $follower
-    ! wait $follower 2>/dev/null || wrong "SIGKILL: success"
-    [ "$(shaped $discipline)" != "$first" ] || wrong "nothing was changed"
+    ! wait $follower 2>/dev/null || fail "SIGKILL: success"
+    [ "$(shaped $discipline)" != "$first" ] || fail "nothing was changed"
     tc_ show
-    grep -q 'receives at [1-6].* now' "$work/out" || wrong "tc show knows nothing of what was killed"
-    grep -q '^  as it was applied' "$work/out" || wrong "tc show finds differences"
+    grep -q 'receives at [1-6].* now' "$work/out" || fail "tc show knows nothing of what was killed"
+    grep -q '^  as it was applied' "$work/out" || fail "tc show finds differences"
     tc_ apply --dev v0 --up 20mbit --down 50mbit -d $discipline
-    [ "$(shaped $discipline)" = "$first" ] || wrong "applied again: $(shaped $discipline)"
-    ok "$discipline: within limits; of what is killed the journal tells"
+    [ "$(shaped $discipline)" = "$first" ] || fail "applied again: $(shaped $discipline)"
+    passed "$discipline: within limits; of what is killed the journal tells"
 
     begin --json
     download
     tc qdisc del dev v0 root
     gone "the queue"
-    tr -d '\n' <"$work/err" | grep -q 'the root of v0 is' || wrong "no word of the root"
-    [ "$(shaped $discipline | cut -d' ' -f1)" = 50000000 ] || wrong "what stands was not put back"
+    tr -d '\n' <"$work/err" | grep -q 'the root of v0 is' || fail "no word of the root"
+    [ "$(shaped $discipline | cut -d' ' -f1)" = 50000000 ] || fail "what stands was not put back"
     tc_ clear --dev v0
-    [ "$(ip -o link | grep -c ifb)" = 0 ] || wrong "the ifb stays"
-    ok "$discipline: a queue that another program takes away ends it"
+    [ "$(ip -o link | grep -c ifb)" = 0 ] || fail "the ifb stays"
+    passed "$discipline: a queue that another program takes away ends it"
 done
 
 tc_ apply --dev v0 --up 20mbit --down 50mbit -d cake
 begin
 tc qdisc change dev ifb-v0 root cake bandwidth 7mbit
 gone "another program's rate"
-tr -d '\n' <"$work/err" | grep -q 'the rate of ifb-v0 is 7mbit, not 50mbit' || wrong "no word of the rate"
+tr -d '\n' <"$work/err" | grep -q 'the rate of ifb-v0 is 7mbit, not 50mbit' || fail "no word of the rate"
 tc_ clear --dev v0
 
 # Another program that sets rates: named, and nothing is changed beside it.
@@ -203,46 +196,46 @@ sh "$work/cake-autorate.sh" &
 other=$!
 sleep 0.2
 if "$analects" tc apply --dev v0 -d cake --up 2mbit.. --state "$work/state" >"$work/out" 2>"$work/refused"; then
-    wrong "shapes beside cake-autorate"
+    fail "shapes beside cake-autorate"
 fi
-tr -d '\n' <"$work/refused" | grep -q "cake-autorate (process $other) sets rates" || wrong "no word of cake-autorate"
-if tc qdisc show dev v0 | grep -q cake; then wrong "beside cake-autorate a queue was set up"; fi
+tr -d '\n' <"$work/refused" | grep -q "cake-autorate (process $other) sets rates" || fail "no word of cake-autorate"
+if tc qdisc show dev v0 | grep -q cake; then fail "beside cake-autorate a queue was set up"; fi
 kill $other
-ok "a running cake-autorate is named before anything is changed"
+passed "a running cake-autorate is named before anything is changed"
 
 # One command: from the least that was named on, and back to it.
 first="5000000 2000000 "
 line 24 3
 auto
-[ "$(shaped cake)" = "$first" ] || wrong "at first $(shaped cake)"
+[ "$(shaped cake)" = "$first" ] || fail "at first $(shaped cake)"
 if "$analects" tc apply --dev v0 -d cake --up auto --down 5mbit.. --state "$work/state" >"$work/out" 2>"$work/refused"; then
-    wrong "took a rate without a first one"
+    fail "took a rate without a first one"
 fi
-grep -q -e '--up: nothing says' "$work/refused" || wrong "no word of the first rate"
+grep -q -e '--up: nothing says' "$work/refused" || fail "no word of the first rate"
 if "$analects" tc apply --dev v0 -d cake --up 1mbit.. --state "$work/state" >"$work/out" 2>"$work/refused"; then
-    wrong "two of them"
+    fail "two of them"
 fi
-tr -d '\n' <"$work/refused" | grep -q "process $follower, .*tc apply --dev v0" || wrong "no name of the first"
-[ "$(shaped cake)" = "$first" ] || wrong "a refused one changed $(shaped cake)"
+tr -d '\n' <"$work/refused" | grep -q "process $follower, .*tc apply --dev v0" || fail "no name of the first"
+[ "$(shaped cake)" = "$first" ] || fail "a refused one changed $(shaped cake)"
 for _ in 1 2 3; do download; done
 between "tc apply, down, of 24 Mbit/s" "$(shaped cake | cut -d' ' -f1)" 7000000 36000000
 tc_ show
 grep -q 'followed as the line carries: sends from 2mbit to 20mbit, receives from 5mbit to 50mbit' "$work/out" ||
-    wrong "tc show does not say what was asked for"
-grep -q 'it sends at .*, receives at .* now' "$work/out" || wrong "tc show does not say what stands"
+    fail "tc show does not say what was asked for"
+grep -q 'it sends at .*, receives at .* now' "$work/out" || fail "tc show does not say what stands"
 ended INT
 tc_ show
-grep -q 'as it was applied' "$work/out" || wrong "the set-up does not stay"
+grep -q 'as it was applied' "$work/out" || fail "the set-up does not stay"
 tc_ clear --dev v0
 if "$analects" tc apply --dev v0 -d cake --up 2mbit.. --confirm 5s --state "$work/state" </dev/null >"$work/out" \
-    2>"$work/refused"; then wrong "a trial that nobody confirmed stays"; fi
-grep -q 'is undone' "$work/refused" || wrong "no word of what was undone"
-if tc qdisc show dev v0 | grep -q cake; then wrong "a trial that nobody confirmed left its queue"; fi
-ok "tc apply follows from the least rate on, refuses a second one by its name, and is undone unless confirmed"
+    2>"$work/refused"; then fail "a trial that nobody confirmed stays"; fi
+grep -q 'is undone' "$work/refused" || fail "no word of what was undone"
+if tc qdisc show dev v0 | grep -q cake; then fail "a trial that nobody confirmed left its queue"; fi
+passed "tc apply follows from the least rate on, refuses a second one by its name, and is undone unless confirmed"
 
 # The service's way: set up without staying, and looked after by what follows too.
 tc_ apply --dev v0 -d cake --up 2mbit..20mbit --down 5mbit..50mbit --no-follow
-[ "$(shaped cake)" = "$first" ] || wrong "at first $(shaped cake)"
+[ "$(shaped cake)" = "$first" ] || fail "at first $(shaped cake)"
 keep
 refused "process $follower, .*tc keep --dev v0" --dev v0
 download
@@ -250,7 +243,7 @@ between "tc keep, down, of 24 Mbit/s" "$(shaped cake | cut -d' ' -f1)" 5000001 3
 tc qdisc del dev v0 root
 begins 2
 download
-[ "$(grep -c 'is not followed: ' "$work/err")" = 1 ] || wrong "it is not said once why it is followed anew"
+[ "$(grep -c 'is not followed: ' "$work/err")" = 1 ] || fail "it is not said once why it is followed anew"
 ip link del v0
 sleep 3
 come
@@ -262,16 +255,16 @@ between "tc keep, down, of a device that came back" "$(shaped cake | cut -d' ' -
 tc_ apply --dev v0 -d cake --up 2mbit --down 5mbit
 sleep 3
 download
-[ "$(shaped cake)" = "$first" ] || wrong "it follows what is fixed by now: $(shaped cake)"
+[ "$(shaped cake)" = "$first" ] || fail "it follows what is fixed by now: $(shaped cake)"
 tc_ apply --dev v0 -d cake --up 2mbit..20mbit --down 5mbit..50mbit --no-follow
 begins 4
 download
 kill -KILL $follower
-! wait $follower 2>/dev/null || wrong "SIGKILL: success"
-[ "$(shaped cake)" != "$first" ] || wrong "nothing was changed"
+! wait $follower 2>/dev/null || fail "SIGKILL: success"
+[ "$(shaped cake)" != "$first" ] || fail "nothing was changed"
 keep
 ended TERM
-ok "tc keep follows it: after another program, a device that comes back, another tc apply, and kill -9"
+passed "tc keep follows it: after another program, a device that comes back, another tc apply, and kill -9"
 
 # A clock that jumps, both ways, and a default route that goes elsewhere for a while.
 auto
@@ -281,7 +274,7 @@ for jump in 86400 -86400; do
     date -s "@$((now + jump))" >/dev/null
     download
     download
-    kill -0 $follower || wrong "a clock that jumps by $jump s ends it"
+    kill -0 $follower || fail "a clock that jumps by $jump s ends it"
     between "down after a jump of $jump s" "$(shaped cake | cut -d' ' -f1)" 5000001 36000000
 done
 date -s "@$now" >/dev/null
@@ -297,7 +290,7 @@ for _ in 1 2 3; do download; done
 kill -CONT $follower
 download
 download
-kill -0 $follower || wrong "standing still ends it"
+kill -0 $follower || fail "standing still ends it"
 between "down after it stood still" "$(shaped cake | cut -d' ' -f1)" 5000001 36000000
 stood=$(shaped cake)
 ip link add other type dummy
@@ -305,8 +298,8 @@ ip link set other up
 ip route replace default dev other
 ip route del 198.51.100.0/24
 sleep 8
-kill -0 $follower || wrong "a route that changes ends it"
-[ "$(shaped cake)" = "$stood" ] || wrong "without traffic $stood became $(shaped cake)"
+kill -0 $follower || fail "a route that changes ends it"
+[ "$(shaped cake)" = "$stood" ] || fail "without traffic $stood became $(shaped cake)"
 ip route replace default via 192.0.2.2
 line 8 3
 download
@@ -314,12 +307,12 @@ download
 between "down after the route came back, of 8 Mbit/s" "$(shaped cake | cut -d' ' -f1)" 5000000 11000000
 ended TERM
 tc_ clear --dev v0
-ok "clocks that jump, sleep, and routes that change end nothing"
+passed "clocks that jump, sleep, and routes that change end nothing"
 
 tc_ apply --dev v0 --up 20mbit --down 50mbit -d cake
 begin
 ip link del v0
 gone "the device"
-tr -d '\n' <"$work/err" | grep -q 'no device v0' || wrong "no word of the device"
-ok "another program's rate ends it, and so does a device that goes"
-echo "autorate: $count passed"
+tr -d '\n' <"$work/err" | grep -q 'no device v0' || fail "no word of the device"
+passed "another program's rate ends it, and so does a device that goes"
+echo "autorate: $tests passed"

@@ -5,21 +5,18 @@
 set -eu
 analects=$1
 work=$(mktemp -d)
-count=0
 
-wrong() {
+# shellcheck source=scripts/assertions.sh
+. ./assertions.sh
+fail() {
     echo "circle: FAIL: $*"
     tail -n 20 "$work/out" "$work/err" "$work/served" 2>/dev/null || true
     exit 1
 }
-ok() {
-    count=$((count + 1))
-    echo "ok $count - $*"
-}
 # said ARGUMENTS...: a command, what it prints, and what it says.
 said() {
     echo "router# analects $*"
-    "$analects" "$@" >"$work/out" 2>"$work/err" || wrong "$*"
+    "$analects" "$@" >"$work/out" 2>"$work/err" || fail "$*"
     cat "$work/out"
     grep "^$work/my-line.toml" "$work/err" || true
 }
@@ -39,7 +36,7 @@ again() {
         if less down && less up; then return; fi
         echo "measurement $try: it is not less"
     done
-    wrong "it is not less"
+    fail "it is not less"
 }
 
 insmod "$2"
@@ -70,17 +67,17 @@ ip netns exec server "$analects" probe serve --listen 0.0.0.0:7411 --key "$work/
 tries=0
 until grep -q '^pin ' "$work/served"; do
     tries=$((tries + 1))
-    [ $tries -lt 100 ] || wrong "the server does not begin"
+    [ $tries -lt 100 ] || fail "the server does not begin"
     sleep 0.1
 done
 
 said measure 198.51.100.2 --trust-anyone -o "$work/my-line.toml"
-ok "measured"
+passed "measured"
 echo yes | said tc apply --dev v0 --from "$work/my-line.toml" --confirm 60s --state "$work/state"
-grep -q ' mencius ' "$work/out" || wrong "no mencius"
-grep -q 'v0: it stays' "$work/err" || wrong "it was not confirmed"
-ok "applied, and confirmed"
+grep -q ' mencius ' "$work/out" || fail "no mencius"
+grep -q 'v0: it stays' "$work/err" || fail "it was not confirmed"
+passed "applied, and confirmed"
 again
-ok "measured again"
+passed "measured again"
 said tc clear --dev v0 --state "$work/state"
-echo "circle: $count passed"
+echo "circle: $tests passed"

@@ -8,16 +8,13 @@ analects=$1
 # The 99th percentile may be so late, in us.
 latest=200
 work=$(mktemp -d)
-count=0
 
-wrong() {
+# shellcheck source=scripts/assertions.sh
+. ./assertions.sh
+fail() {
     echo "link: FAIL: $*"
     cat "$work/out" "$work/err" 2>/dev/null || true
     exit 1
-}
-ok() {
-    count=$((count + 1))
-    echo "ok $count - $*"
 }
 # number KEY: the first number of this name in the summary.
 number() { sed -n 's/.*"'"$1"'": *\([0-9.]*\).*/\1/p' "$work/json" | head -n 1; }
@@ -25,7 +22,7 @@ number() { sed -n 's/.*"'"$1"'": *\([0-9.]*\).*/\1/p' "$work/json" | head -n 1; 
 holds() { awk "BEGIN { exit !($1) }"; }
 link() {
     "$analects" link --host --down 20mbit --up 20mbit --rtt 40ms --json "$work/json" "$@" >"$work/out" 2>"$work/err" ||
-        wrong "link $*"
+        fail "link $*"
 }
 
 modprobe ipv6 2>/dev/null || true
@@ -37,8 +34,8 @@ link -- ping -c 20 -i 0.05 100.64.0.1
 trips=$(sed -n 's,^round-trip min/avg/max = [0-9.]*/\([0-9.]*\)/\([0-9.]*\) ms,\1 \2,p' "$work/out")
 mean=${trips% *} longest=${trips#* }
 holds "${mean:-0} >= 40 && ${mean:-0} < 40.3 && $longest < 41" ||
-    wrong "20 round trips took ${mean:-no} ms, at most $longest"
-ok "round trips take $mean ms, at most $longest"
+    fail "20 round trips took ${mean:-no} ms, at most $longest"
+passed "round trips take $mean ms, at most $longest"
 
 mkdir "$work/served"
 dd if=/dev/zero of="$work/served/file" bs=1M count=6 2>/dev/null
@@ -49,7 +46,7 @@ for discipline in pfifo fq_codel mencius; do
         wait'
     rate=$(number mbit_per_s)
     late=$(number p99)
-    holds "$rate > 17" || wrong "$discipline: $rate Mbit/s"
-    holds "$late > 0 && $late < $latest" || wrong "$discipline: one packet in a hundred is $late us late"
-    ok "$discipline: $rate Mbit/s; of a hundred packets one is $late us late or more, at most $(number max) us"
+    holds "$rate > 17" || fail "$discipline: $rate Mbit/s"
+    holds "$late > 0 && $late < $latest" || fail "$discipline: one packet in a hundred is $late us late"
+    passed "$discipline: $rate Mbit/s; of a hundred packets one is $late us late or more, at most $(number max) us"
 done

@@ -8,17 +8,14 @@ set -eu
 analects=$1
 shift
 work=$(mktemp -d)
-count=0
 
-wrong() {
+# shellcheck source=scripts/assertions.sh
+. ./assertions.sh
+fail() {
     echo "pace: FAIL: $*"
     cat "$work/out" "$work/err" 2>/dev/null || true
     nft list ruleset
     exit 1
-}
-ok() {
-    count=$((count + 1))
-    echo "ok $count - $*"
 }
 rules() { nft -s list ruleset; }
 # begin ARGUMENTS...: the pacer, once its rules are there.
@@ -29,21 +26,16 @@ begin() {
     tries=0
     until grep -q 'packets pass through' "$work/err"; do
         tries=$((tries + 1))
-        if [ $tries -gt 100 ] || ! kill -0 $pacer; then wrong "it serves no packets"; fi
+        if [ $tries -gt 100 ] || ! kill -0 $pacer; then fail "it serves no packets"; fi
         sleep 0.1
     done
 }
 # milliseconds URL: how long a download takes.
 milliseconds() {
     read -r before _ </proc/uptime
-    wget -q -O /dev/null "$1" || wrong "$1"
+    wget -q -O /dev/null "$1" || fail "$1"
     read -r after _ </proc/uptime
     echo $(((${after%.*}${after#*.} - ${before%.*}${before#*.}) * 10))
-}
-# between WHAT VALUE LEAST MOST
-between() {
-    if [ "$2" -lt "$3" ] || [ "$2" -gt "$4" ]; then wrong "$1: $2, and not from $3 to $4"; fi
-    echo "$1: $2"
 }
 
 modprobe nf_tables
@@ -73,33 +65,33 @@ table inet firewall {
 R
 rules >"$work/before"
 
-"$analects" pace --state "$work/state" --dry-run --rate 20mbit >"$work/out" 2>"$work/err" || wrong "--dry-run"
-grep -q 'queue num 4430 bypass' "$work/out" || wrong "--dry-run does not take nftables' queue"
-rules | cmp -s - "$work/before" || wrong "--dry-run changed rules"
+"$analects" pace --state "$work/state" --dry-run --rate 20mbit >"$work/out" 2>"$work/err" || fail "--dry-run"
+grep -q 'queue num 4430 bypass' "$work/out" || fail "--dry-run does not take nftables' queue"
+rules | cmp -s - "$work/before" || fail "--dry-run changed rules"
 begin --rate 20mbit --json "$work/json"
-rules | grep -q 'queue flags bypass to 4430' || wrong "there is no rule of nftables"
+rules | grep -q 'queue flags bypass to 4430' || fail "there is no rule of nftables"
 between "IPv4 from port 443, ms" "$(milliseconds http://192.0.2.2:443/file)" 1150 1350
 between "IPv4 from port 80, ms" "$(milliseconds http://192.0.2.2/file)" 1150 1350
 between "IPv6 from port 443, ms" "$(milliseconds 'http://[2001:db8::2]:443/file')" 1150 1350
 between "another port, ms" "$(milliseconds http://192.0.2.2:8080/file)" 0 900
 kill -TERM $pacer
-wait $pacer || wrong "SIGTERM: it failed"
-rules | cmp -s - "$work/before" || wrong "its rules stay"
-grep -q '"unread": 0' "$work/json" || wrong "packets were not read"
-ok "downloads have the rate over both, other ports do not, and the firewall is as it was"
+wait $pacer || fail "SIGTERM: it failed"
+rules | cmp -s - "$work/before" || fail "its rules stay"
+grep -q '"unread": 0' "$work/json" || fail "packets were not read"
+passed "downloads have the rate over both, other ports do not, and the firewall is as it was"
 
 begin --rate 20mbit
-if "$analects" pace --state "$work/other" >"$work/out2" 2>"$work/err2"; then wrong "two at one queue"; fi
-grep -q 'no other program listens' "$work/err2" || wrong "no word on the queue"
-rules | grep -q 'queue flags bypass to 4430' || wrong "a refused one took the rules away"
+if "$analects" pace --state "$work/other" >"$work/out2" 2>"$work/err2"; then fail "two at one queue"; fi
+grep -q 'no other program listens' "$work/err2" || fail "no word on the queue"
+rules | grep -q 'queue flags bypass to 4430' || fail "a refused one took the rules away"
 kill -KILL $pacer
-! wait $pacer 2>/dev/null || wrong "SIGKILL: success"
+! wait $pacer 2>/dev/null || fail "SIGKILL: success"
 between "after kill -9, ms" "$(milliseconds http://192.0.2.2:443/file)" 0 900
-rules | cmp -s - "$work/before" && wrong "nothing was left: the test shows nothing"
+rules | cmp -s - "$work/before" && fail "nothing was left: the test shows nothing"
 begin --rate 10mbit
 between "the next one, ms" "$(milliseconds http://192.0.2.2:443/file)" 2350 2650
 kill -TERM $pacer
-wait $pacer || wrong "the next one failed"
-rules | cmp -s - "$work/before" || wrong "rules outlive the next start"
-ok "killed, connections pass at once, and the next start takes the rules away"
-echo "pace: $count passed"
+wait $pacer || fail "the next one failed"
+rules | cmp -s - "$work/before" || fail "rules outlive the next start"
+passed "killed, connections pass at once, and the next start takes the rules away"
+echo "pace: $tests passed"

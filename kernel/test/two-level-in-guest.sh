@@ -7,19 +7,16 @@
 set -eu
 analects=$1 mencius=${2:-}
 work=$(mktemp -d)
-count=0
 limit=100000
 
-wrong() {
+# shellcheck source=scripts/assertions.sh
+. ./assertions.sh
+fail() {
     echo "two-level: FAIL: $*"
     cat "$work/out" "$work/err" 2>/dev/null || true
     tc -s qdisc show dev v0
     nft list ruleset
     exit 1
-}
-ok() {
-    count=$((count + 1))
-    echo "ok $count - $*"
 }
 tc_() {
     "$analects" tc "$@" --state "$work/state" >"$work/out" 2>"$work/err"
@@ -41,15 +38,15 @@ host() {
     ip -o link | sed 's/^[0-9]*: \([^:@]*\).*/\1/'
 }
 clear() {
-    tc_ clear --dev v0 || wrong "$1: clear"
+    tc_ clear --dev v0 || fail "$1: clear"
     unchanged "$1"
-    [ -z "$(ls "$work/state" | grep json)" ] || wrong "$1: a journal is left"
+    [ -z "$(ls "$work/state" | grep json)" ] || fail "$1: a journal is left"
 }
 unchanged() {
     host >"$work/now"
     cmp -s "$work/before" "$work/now" || {
         diff "$work/before" "$work/now" || true
-        wrong "$1: the host is not what it was"
+        fail "$1: the host is not what it was"
     }
 }
 # A transfer: send BYTES FROM TO ADDRESS
@@ -57,19 +54,16 @@ send() {
     ip netns exec "$3" nc -l -p 5000 -e sh -c "cat >$work/came" &
     listener=$!
     sleep 0.1
-    head -c "$1" /dev/zero | ip netns exec "$2" timeout 60 nc "$4" 5000 >/dev/null || wrong "nothing is sent"
-    wait $listener || wrong "nothing came"
-    [ "$(wc -c <"$work/came")" = "$1" ] || wrong "$(wc -c <"$work/came") of $1 bytes came"
+    head -c "$1" /dev/zero | ip netns exec "$2" timeout 60 nc "$4" 5000 >/dev/null || fail "nothing is sent"
+    wait $listener || fail "nothing came"
+    [ "$(wc -c <"$work/came")" = "$1" ] || fail "$(wc -c <"$work/came") of $1 bytes came"
 }
 # Bytes of IP packets that a level of v0 sent so far, with nothing dropped: tc counts Ethernet's header of each as well.
 level() {
-    tc_ show --dev v0 || wrong "show"
+    tc_ show --dev v0 || fail "show"
     set -- $(sed -n "s/^  $1 flows: sent \([0-9]*\) packets, \([0-9]*\) bytes; dropped 0$/\1 \2/p" "$work/out")
-    [ $# = 2 ] || wrong "show says nothing of the level"
+    [ $# = 2 ] || fail "show says nothing of the level"
     echo $(($2 - 14 * $1))
-}
-between() {
-    [ "$2" -ge "$3" ] && [ "$2" -le "$4" ] || wrong "$1: $2 is not in $3 to $4"
 }
 # What a transfer of 1 MB from $1 to $2, at $3, adds to the levels.
 adds() {
@@ -124,44 +118,44 @@ host >"$work/before"
 
 nft=$(command -v nft)
 mv "$nft" "$nft.away"
-if apply; then wrong "applied without nft"; fi
-tr -d '| \n' <"$work/err" | grep -q 'nftcannotberun.*installnftables' || wrong "no word on nft"
+if apply; then fail "applied without nft"; fi
+tr -d '| \n' <"$work/err" | grep -q 'nftcannotberun.*installnftables' || fail "no word on nft"
 mv "$nft.away" "$nft"
 unchanged "without nft"
 for bad in 0 1000000000001 -1 many; do
-    if tc_ apply 2lps --dev v0 "--threshold=$bad"; then wrong "a threshold of $bad"; fi
-    tr -d '|\n' <"$work/err" | tr -s ' ' | grep -q '1 B to 1 TB' || wrong "no word on the range"
+    if tc_ apply 2lps --dev v0 "--threshold=$bad"; then fail "a threshold of $bad"; fi
+    tr -d '|\n' <"$work/err" | tr -s ' ' | grep -q '1 B to 1 TB' || fail "no word on the range"
 done
-apply --dry-run || wrong "a dry run"
+apply --dry-run || fail "a dry run"
 unchanged "a dry run"
-ok "says what is missing and what is permitted, and changes nothing"
+passed "says what is missing and what is permitted, and changes nothing"
 
-apply || wrong "apply"
-[ "$(accounting)" = 1 ] || wrong "the bytes of connections do not count"
+apply || fail "apply"
+[ "$(accounting)" = 1 ] || fail "the bytes of connections do not count"
 adds here far 10.0.1.2
 parted "from here"
 adds near far 10.0.1.2
 parted "forwarded"
-ok "the first $limit bytes of a flow are young, the rest old: sent from here, and forwarded ($young, $old)"
+passed "the first $limit bytes of a flow are young, the rest old: sent from here, and forwarded ($young, $old)"
 
 adds far near 10.0.2.2
 between "acknowledgements, old" "$old" 0 0
-[ "$young" -gt 5000 ] || wrong "$young bytes of acknowledgements"
-ok "what a flow sends back is as old as that: its acknowledgements are young"
+[ "$young" -gt 5000 ] || fail "$young bytes of acknowledgements"
+passed "what a flow sends back is as old as that: its acknowledgements are young"
 
-grep -q '^  as it was applied' "$work/out" || wrong "show finds differences"
-apply --threshold 10MB 2>/dev/null && wrong "two thresholds"
-tc_ apply 2lps --dev v0 --threshold 10MB || wrong "another threshold"
-[ "$(grep -c '^[a-z]' "$work/out")" = 3 ] || wrong "more than the map is changed"
-grep -q '^flush map' "$work/out" || wrong "the map is not changed"
+grep -q '^  as it was applied' "$work/out" || fail "show finds differences"
+apply --threshold 10MB 2>/dev/null && fail "two thresholds"
+tc_ apply 2lps --dev v0 --threshold 10MB || fail "another threshold"
+[ "$(grep -c '^[a-z]' "$work/out")" = 3 ] || fail "more than the map is changed"
+grep -q '^flush map' "$work/out" || fail "the map is not changed"
 adds near far 10.0.1.2
 between "old" "$old" 0 0
 nft flush map inet analects-2lps-v0 ages
 nft 'add element inet analects-2lps-v0 ages { 0-5 : a1:1 }'
-tc_ show || wrong "show"
-grep -q 'threshold of v0 is 5, not 10000000 bytes' "$work/out" || wrong "show does not see another threshold"
+tc_ show || fail "show"
+grep -q 'threshold of v0 is 5, not 10000000 bytes' "$work/out" || fail "show does not see another threshold"
 clear "another threshold"
-ok "another threshold is one transaction; show sees what somebody else changed; clear goes back"
+passed "another threshold is one transaction; show sees what somebody else changed; clear goes back"
 
 bases="pfifo pfifo,limit=500 bfifo codel fq_codel,target=2ms pie fq_pie fq cake,rtt=500ms"
 if [ -n "$mencius" ]; then
@@ -172,49 +166,49 @@ for base in $bases; do
     for rate in "" "--rate 100mbit"; do
         # $rate is two words or none.
         # shellcheck disable=SC2086
-        apply --base $base $rate || wrong "$base $rate"
+        apply --base $base $rate || fail "$base $rate"
         adds near far 10.0.1.2
         parted "$base $rate"
-        tc_ show || wrong "show $base $rate"
-        grep -q '^  as it was applied' "$work/out" || wrong "$base $rate: show finds differences"
+        tc_ show || fail "show $base $rate"
+        grep -q '^  as it was applied' "$work/out" || fail "$base $rate: show finds differences"
     done
 done
 clear "one after another"
-ok "every base, shaped or not, one after another"
+passed "every base, shaped or not, one after another"
 
 for rate in "" "--rate 100mbit"; do
     # shellcheck disable=SC2086
-    apply --base pfifo_fast $rate || wrong "pfifo_fast $rate"
+    apply --base pfifo_fast $rate || fail "pfifo_fast $rate"
     send 1000000 near far 10.0.1.2
-    tc_ show || wrong "show pfifo_fast $rate"
-    grep -q '^  as it was applied' "$work/out" || wrong "pfifo_fast $rate: show finds differences"
-    grep -q '^  old flows: sent - packets' "$work/out" || wrong "pfifo_fast does not count its bands"
+    tc_ show || fail "show pfifo_fast $rate"
+    grep -q '^  as it was applied' "$work/out" || fail "pfifo_fast $rate: show finds differences"
+    grep -q '^  old flows: sent - packets' "$work/out" || fail "pfifo_fast does not count its bands"
     clear "pfifo_fast $rate"
 done
 tc qdisc replace dev v0 root handle 8001: fq_codel limit 500
 host >"$work/before"
-apply --base codel || wrong "apply over an fq_codel"
+apply --base codel || fail "apply over an fq_codel"
 clear "over an fq_codel"
 tc qdisc del dev v0 root
 host >"$work/before"
-ok "pfifo_fast; what was at the root comes back"
+passed "pfifo_fast; what was at the root comes back"
 
-apply || wrong "apply"
-tc_ apply 2lps --dev w0 --threshold 5kB || wrong "a second device"
-tc_ clear --dev v0 || wrong "clear the first device"
-[ "$(accounting)" = 1 ] || wrong "the other device is not served any more"
-tc_ clear --dev w0 || wrong "clear the second device"
+apply || fail "apply"
+tc_ apply 2lps --dev w0 --threshold 5kB || fail "a second device"
+tc_ clear --dev v0 || fail "clear the first device"
+[ "$(accounting)" = 1 ] || fail "the other device is not served any more"
+tc_ clear --dev w0 || fail "clear the second device"
 unchanged "two devices"
-apply || wrong "apply"
+apply || fail "apply"
 nft delete table inet analects-2lps-v0
-tc_ show || wrong "show"
-grep -q 'table of ages of v0 is gone' "$work/out" || wrong "show does not see that the table is gone"
+tc_ show || fail "show"
+grep -q 'table of ages of v0 is gone' "$work/out" || fail "show does not see that the table is gone"
 clear "a table that is gone"
 nft add table inet analects-2lps-v0
-apply || wrong "a table of ours is in the way of which no journal tells"
-grep -q 'no journal tells of what v0 has' "$work/err" || wrong "no word on the lost journal"
+apply || fail "a table of ours is in the way of which no journal tells"
+grep -q 'no journal tells of what v0 has' "$work/err" || fail "no word on the lost journal"
 clear "a table of ours without a journal"
-ok "two devices; tables that others took, and one whose journal is lost"
+passed "two devices; tables that others took, and one whose journal is lost"
 # Nineteen of twenty flows send 2 kB, the others 200 kB: a threshold of 1 GB is no good.
 watch() {
     "$analects" tc apply 2lps --dev v0 --threshold auto --watch --state "$work/state" "$@" \
@@ -224,7 +218,7 @@ watch() {
 for bad in "--threshold auto" "--threshold 1MB --watch" "--threshold auto --watch --load 1" \
     "--threshold auto --watch --flows 99" "--threshold auto --watch --every 1ms"; do
     # shellcheck disable=SC2086
-    if tc_ apply 2lps --dev v0 $bad; then wrong "$bad is taken"; fi
+    if tc_ apply 2lps --dev v0 $bad; then fail "$bad is taken"; fi
 done
 unchanged "watching, refused"
 watch --flows 100 --every 1s
@@ -242,25 +236,25 @@ done
 rounds=0
 until grep -q 'instead of 6331208 bytes' "$work/err"; do
     rounds=$((rounds + 1))
-    [ $rounds -lt 300 ] || wrong "the threshold does not follow"
+    [ $rounds -lt 300 ] || fail "the threshold does not follow"
     sleep 1
 done
 sleep 1
 threshold=$(nft list map inet analects-2lps-v0 ages | sed -n 's/.*{ 0-\([0-9]*\) : a1:1.*/\1/p')
 between "a threshold that follows" "$threshold" 2000 200000
 kill -INT $watcher
-wait $watcher || wrong "watching ends with $?"
-grep -q "$threshold bytes stand" "$work/err" || wrong "no word on what stands"
-tc_ show || wrong "show"
-grep -q '^  as it was applied' "$work/out" || wrong "show finds differences"
+wait $watcher || fail "watching ends with $?"
+grep -q "$threshold bytes stand" "$work/err" || fail "no word on what stands"
+tc_ show || fail "show"
+grep -q '^  as it was applied' "$work/out" || fail "show finds differences"
 clear "a threshold that follows"
 watch --flows 100 --every 1s
 sleep 2
-grep -q '0 of 100 flows ended so far' "$work/err" || wrong "no word on few flows"
-tc_ clear --dev v0 || wrong "clear while it is watched"
+grep -q '0 of 100 flows ended so far' "$work/err" || fail "no word on few flows"
+tc_ clear --dev v0 || fail "clear while it is watched"
 unchanged "clear while it is watched"
 kill -TERM $watcher
-wait $watcher || wrong "watching what is gone ends with $?"
+wait $watcher || fail "watching what is gone ends with $?"
 unchanged "watching ended"
-ok "a threshold that follows the flows that end: $threshold bytes; cleared meanwhile, it changes nothing"
-echo "two-level: $count passed"
+passed "a threshold that follows the flows that end: $threshold bytes; cleared meanwhile, it changes nothing"
+echo "two-level: $tests passed"

@@ -12,7 +12,7 @@
 use crate::drr::Drr;
 use crate::pool::{Fifo, Pool};
 use crate::{Backlog, DropReason, Observer, Packet};
-use units::{Instant, Refusal};
+use units::{Bytes, Instant, Refusal};
 
 /// Kernel memory of a packet in addition to its bytes: the overhead that Linux's `SKB_TRUESIZE`
 /// adds for `sk_buff` and `skb_shared_info` on a 64-bit machine.
@@ -46,17 +46,22 @@ pub struct FlowTable<P> {
     /// For each block of buckets, at least the weight of every one of them.
     peaks: Vec<u64>,
     turns: Drr,
+    /// Bytes that a bucket may send in a turn.
+    quantum: u32,
+    limits: Limits,
     backlog: Backlog,
 }
 
 impl<P> FlowTable<P> {
-    /// An empty table of `flows` buckets.
-    pub fn new(flows: u32) -> Self {
+    /// An empty table of `flows` buckets, each of which may send `quantum` in a turn.
+    pub fn new(flows: u32, quantum: Bytes, limits: Limits) -> Self {
         FlowTable {
             pool: Pool::new(),
             buckets: vec![Fifo::default(); flows as usize],
             peaks: vec![0; (flows as usize).div_ceil(BLOCK)],
             turns: Drr::new(flows),
+            quantum: quantum.get() as u32,
+            limits,
             backlog: Backlog::default(),
         }
     }
@@ -90,17 +95,17 @@ impl<P> FlowTable<P> {
     }
 
     /// Appends a packet to the bucket of its hash, which it returns. A bucket that was idle starts
-    /// with `quantum` bytes to send.
+    /// with a quantum to send.
     // In place: calls and copies are some percent of the cost of a packet.
     #[inline]
-    pub fn push(&mut self, now: Instant, packet: Packet<P>, quantum: u32) -> u32 {
+    pub fn push(&mut self, now: Instant, packet: Packet<P>) -> u32 {
         let bucket = self.bucket(packet.hash);
         self.backlog.add(packet.len);
         let fifo = &mut self.buckets[bucket as usize];
         self.pool.push(fifo, now, packet);
         let peak = &mut self.peaks[bucket as usize / BLOCK];
         *peak = (*peak).max(weight(fifo));
-        self.turns.join_new(bucket, quantum);
+        self.turns.join_new(bucket, self.quantum);
         bucket
     }
 
@@ -109,9 +114,9 @@ impl<P> FlowTable<P> {
     #[inline]
     pub fn dequeue(
         &mut self,
-        quantum: u32,
         mut take: impl FnMut(&mut Self, u32) -> Option<Packet<P>>,
     ) -> Option<Packet<P>> {
+        let quantum = self.quantum;
         while let Some(bucket) = self.turns.next(|_| quantum) {
             if let Some(packet) = take(self, bucket) {
                 self.turns.charge(bucket, packet.len);
@@ -130,7 +135,7 @@ impl<P> FlowTable<P> {
         Some(packet)
     }
 
-    /// If an arrival in bucket `newest` left more than `limits` allow: drops from the head of the
+    /// If an arrival in bucket `newest` left more than the limits allow: drops from the head of the
     /// fattest bucket, until half of its bytes or a batch is gone, and returns that bucket and the
     /// number of packets (`fq_codel_drop`). One batch is nearly always enough; call again until it
     /// returns none.
@@ -138,19 +143,18 @@ impl<P> FlowTable<P> {
     pub fn drop_batch(
         &mut self,
         now: Instant,
-        limits: &Limits,
         newest: u32,
         observer: &mut dyn Observer<P>,
     ) -> Option<(u32, u32)> {
-        if self.fits(limits) {
+        if self.fits() {
             return None;
         }
         let (fattest, enough) = self.fattest();
-        let drops = self.drop_from(now, fattest, enough, limits.drop_batch, newest, observer);
+        let drops = self.drop_from(now, fattest, enough, newest, observer);
         (drops > 0).then_some((fattest, drops))
     }
 
-    /// Drops from the head of `bucket` until `enough` bytes or `batch` packets are gone, one at
+    /// Drops from the head of `bucket` until `enough` bytes or a batch of packets are gone, one at
     /// least; how many it were.
     #[cold]
     fn drop_from(
@@ -158,12 +162,11 @@ impl<P> FlowTable<P> {
         now: Instant,
         bucket: u32,
         enough: u64,
-        batch: u32,
         newest: u32,
         observer: &mut dyn Observer<P>,
     ) -> u32 {
         let (mut packets, mut bytes) = (0, 0);
-        while packets == 0 || (packets < batch && bytes < enough) {
+        while packets == 0 || (packets < self.limits.drop_batch && bytes < enough) {
             let Some(packet) = self.pop(bucket) else {
                 break;
             };
@@ -181,13 +184,20 @@ impl<P> FlowTable<P> {
         packets
     }
 
-    /// After a change of parameters: drops from the head of the fattest bucket until `limits` hold,
-    /// and nothing more.
-    pub fn shrink(&mut self, now: Instant, limits: &Limits, observer: &mut dyn Observer<P>) {
-        while !self.fits(limits) {
+    /// Another quantum from the next turns on, and other limits: drops from the head of the fattest
+    /// bucket until they hold, and nothing more.
+    pub fn change(
+        &mut self,
+        now: Instant,
+        quantum: Bytes,
+        limits: Limits,
+        observer: &mut dyn Observer<P>,
+    ) {
+        (self.quantum, self.limits) = (quantum.get() as u32, limits);
+        while !self.fits() {
             let (bucket, enough) = self.fattest();
             let mut bytes = 0;
-            while bytes <= enough && !self.fits(limits) {
+            while bytes <= enough && !self.fits() {
                 // Packets that claim to have no bytes never make up half of the bucket's.
                 let Some(packet) = self.pop(bucket) else {
                     break;
@@ -198,15 +208,15 @@ impl<P> FlowTable<P> {
         }
     }
 
-    fn fits(&self, limits: &Limits) -> bool {
-        limits.allow(self.backlog)
+    fn fits(&self) -> bool {
+        self.limits.allow(self.backlog)
     }
 
     /// Whether there is room for another packet of `len` bytes.
-    pub fn has_room(&self, limits: &Limits, len: u32) -> bool {
+    pub fn has_room(&self, len: u32) -> bool {
         let mut after = self.backlog;
         after.add(len);
-        limits.allow(after)
+        self.limits.allow(after)
     }
 
     /// The first of the buckets with most bytes, and half of these.
@@ -254,34 +264,43 @@ mod tests {
         }
     }
 
-    #[test]
-    fn packets_without_length_are_held_to_the_limits_too() {
-        let mut table = FlowTable::new(4);
-        for hash in [0, 1 << 30, 2 << 30] {
-            table.push(Instant::default(), packet(0, hash), 1514);
-        }
-        let limits = Limits {
-            packets: 1,
+    const QUANTUM: Bytes = Bytes::new(1514);
+
+    fn limits(packets: u32) -> Limits {
+        Limits {
+            packets,
             memory: 1 << 20,
             drop_batch: 64,
-        };
-        let drops = table.drop_batch(Instant::default(), &limits, 2, &mut Ignore);
+        }
+    }
+
+    fn table(flows: u32, packets: u32) -> FlowTable<u32> {
+        FlowTable::new(flows, QUANTUM, limits(packets))
+    }
+
+    #[test]
+    fn packets_without_length_are_held_to_the_limits_too() {
+        let mut table = table(4, 1);
+        for hash in [0, 1 << 30, 2 << 30] {
+            table.push(Instant::default(), packet(0, hash));
+        }
+        let drops = table.drop_batch(Instant::default(), 2, &mut Ignore);
         assert_eq!((drops, table.backlog().packets), (Some((0, 1)), 2));
-        table.push(Instant::default(), packet(0, 0), 1514);
-        table.shrink(Instant::default(), &limits, &mut Ignore);
+        table.push(Instant::default(), packet(0, 0));
+        table.change(Instant::default(), QUANTUM, limits(1), &mut Ignore);
         assert_eq!(table.backlog().packets, 1);
     }
 
     /// Against looking at all buckets, 100 of them, so that the last block is not full.
     #[test]
     fn the_fattest_bucket_is_the_first_of_those_with_most_bytes() {
-        let mut table = FlowTable::new(100);
+        let mut table = table(100, u32::MAX);
         let mut random = Stream::new(1, "flow table");
         for _ in 0..20_000 {
             if random.below(2) == 0 {
                 let len = 500 * random.below(4) as u32;
                 let packet = packet(len, random.bits() as u32);
-                table.push(Instant::default(), packet, 1514);
+                table.push(Instant::default(), packet);
             } else {
                 table.pop(random.below(100) as u32);
             }

@@ -61,8 +61,6 @@ pub fn fq_codel<P: Send + 'static>() -> Discipline<P> {
 #[derive(Debug)]
 pub struct FqCodel<P> {
     params: FqCodelParams,
-    quantum: u32,
-    limits: Limits,
     config: Config,
     table: FlowTable<P>,
     states: Vec<Codel>,
@@ -110,10 +108,8 @@ impl<P> FqCodel<P> {
         }
         params.apply(settings)?;
         Ok(FqCodel {
-            quantum: params.quantum.get() as u32,
-            limits: params.limits(),
             config: params.config(),
-            table: FlowTable::new(params.flows),
+            table: FlowTable::new(params.flows, params.quantum, params.limits()),
             states: vec![Codel::default(); params.flows as usize],
             params,
         })
@@ -122,17 +118,15 @@ impl<P> FqCodel<P> {
 
 impl<P: Send> Qdisc<P> for FqCodel<P> {
     fn enqueue(&mut self, now: Instant, packet: Packet<P>, observer: &mut dyn Observer<P>) {
-        let bucket = self.table.push(now, packet, self.quantum);
-        while let Some((fattest, drops)) =
-            self.table.drop_batch(now, &self.limits, bucket, observer)
-        {
+        let bucket = self.table.push(now, packet);
+        while let Some((fattest, drops)) = self.table.drop_batch(now, bucket, observer) {
             self.states[fattest as usize].signal(drops);
         }
     }
 
     fn dequeue(&mut self, now: Instant, observer: &mut dyn Observer<P>) -> Option<Packet<P>> {
         let FqCodel { config, states, .. } = self;
-        self.table.dequeue(self.quantum, |table, index| {
+        self.table.dequeue(|table, index| {
             let mut bucket = Bucket { table, index };
             states[index as usize].dequeue(now, config, &mut bucket, observer)
         })
@@ -151,11 +145,10 @@ impl<P: Send> Qdisc<P> for FqCodel<P> {
         let mut params = self.params.clone();
         params.apply(settings)?;
         self.table.keep_flows(params.flows)?;
-        self.quantum = params.quantum.get() as u32;
-        self.limits = params.limits();
         self.config = params.config();
+        self.table
+            .change(now, params.quantum, params.limits(), observer);
         self.params = params;
-        self.table.shrink(now, &self.limits, observer);
         Ok(())
     }
 

@@ -47,8 +47,6 @@ pub fn fq_fifo<P: Send + 'static>() -> Discipline<P> {
 #[derive(Debug)]
 pub struct FqFifo<P> {
     params: FqFifoParams,
-    quantum: u32,
-    limits: Limits,
     table: FlowTable<P>,
 }
 
@@ -74,9 +72,7 @@ impl<P> FqFifo<P> {
         }
         params.apply(settings)?;
         Ok(FqFifo {
-            quantum: params.quantum.get() as u32,
-            limits: params.limits(),
-            table: FlowTable::new(params.flows),
+            table: FlowTable::new(params.flows, params.quantum, params.limits()),
             params,
         })
     }
@@ -84,16 +80,12 @@ impl<P> FqFifo<P> {
 
 impl<P: Send> Qdisc<P> for FqFifo<P> {
     fn enqueue(&mut self, now: Instant, packet: Packet<P>, observer: &mut dyn Observer<P>) {
-        let bucket = self.table.push(now, packet, self.quantum);
-        while self
-            .table
-            .drop_batch(now, &self.limits, bucket, observer)
-            .is_some()
-        {}
+        let bucket = self.table.push(now, packet);
+        while self.table.drop_batch(now, bucket, observer).is_some() {}
     }
 
     fn dequeue(&mut self, _now: Instant, _observer: &mut dyn Observer<P>) -> Option<Packet<P>> {
-        self.table.dequeue(self.quantum, FlowTable::pop)
+        self.table.dequeue(FlowTable::pop)
     }
 
     fn backlog(&self) -> Backlog {
@@ -109,10 +101,9 @@ impl<P: Send> Qdisc<P> for FqFifo<P> {
         let mut params = self.params.clone();
         params.apply(settings)?;
         self.table.keep_flows(params.flows)?;
-        self.quantum = params.quantum.get() as u32;
-        self.limits = params.limits();
+        self.table
+            .change(now, params.quantum, params.limits(), observer);
         self.params = params;
-        self.table.shrink(now, &self.limits, observer);
         Ok(())
     }
 

@@ -70,8 +70,6 @@ pub fn fq_pie<P: Send + 'static>() -> Discipline<P> {
 #[derive(Debug)]
 pub struct FqPie<P> {
     params: FqPieParams,
-    quantum: u32,
-    limits: Limits,
     config: Config,
     timer: Periodic,
     random: Stream,
@@ -112,12 +110,10 @@ impl<P> FqPie<P> {
         }
         params.apply(settings)?;
         Ok(FqPie {
-            quantum: params.quantum.get() as u32,
-            limits: params.limits(),
             config: params.config(),
             timer: Periodic::new(params.tupdate, params.tupdate),
             random: Stream::new(env.seed, "fq_pie"),
-            table: FlowTable::new(params.flows),
+            table: FlowTable::new(params.flows, params.quantum, params.limits()),
             states: vec![Pie::default(); params.flows as usize],
             params,
         })
@@ -138,7 +134,7 @@ impl<P: Send> Qdisc<P> for FqPie<P> {
         let waiting = self.table.waits_in(bucket).bytes;
         let state = &mut self.states[bucket as usize];
         state.catch_up(&self.config, self.timer.fired(now), waiting);
-        if !self.table.has_room(&self.limits, packet.len) {
+        if !self.table.has_room(packet.len) {
             state.refused();
             observer.dropped(now, packet, DropReason::Tail);
             return;
@@ -148,13 +144,13 @@ impl<P: Send> Qdisc<P> for FqPie<P> {
             Verdict::Mark if packet.mark() => observer.marked(now, &packet),
             Verdict::Mark | Verdict::Pass => {}
         }
-        self.table.push(now, packet, self.quantum);
+        self.table.push(now, packet);
     }
 
     fn dequeue(&mut self, now: Instant, _observer: &mut dyn Observer<P>) -> Option<Packet<P>> {
         let fired = self.timer.fired(now);
         let FqPie { config, states, .. } = self;
-        self.table.dequeue(self.quantum, |table, bucket| {
+        self.table.dequeue(|table, bucket| {
             let state = &mut states[bucket as usize];
             state.catch_up(config, fired, table.waits_in(bucket).bytes);
             let packet = table.pop(bucket)?;
@@ -182,11 +178,10 @@ impl<P: Send> Qdisc<P> for FqPie<P> {
         self.catch_up(now);
         self.timer.change(now, params.tupdate);
         self.states.iter_mut().for_each(Pie::restart_count);
-        self.quantum = params.quantum.get() as u32;
-        self.limits = params.limits();
         self.config = params.config();
+        self.table
+            .change(now, params.quantum, params.limits(), observer);
         self.params = params;
-        self.table.shrink(now, &self.limits, observer);
         Ok(())
     }
 

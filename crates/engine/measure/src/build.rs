@@ -74,9 +74,8 @@ impl<'a> Direction<'a> {
         let env = Env {
             rate: match self.capacity {
                 // Of a port whose rate is followed that is not the line's.
-                Capacity::Constant(rate) => Some(*rate)
-                    .filter(|rate| self.of.follow.is_none() && *rate != scenario::UNLIMITED),
-                Capacity::Trace(_) => None,
+                Capacity::Constant(rate) => Some(*rate).filter(|_| self.of.follow.is_none()),
+                Capacity::Unlimited | Capacity::Trace(_) => None,
             },
             limit: self.limit(rtt),
             seed,

@@ -47,6 +47,7 @@ pub fn capacity(section: &mut Section<'_>, earlier: Earlier<'_>) -> Result<Capac
         (Some(text), None, None) => text.of(&WAY.rate).map(Capacity::Constant),
         (None, Some(text), None) => recorded(&text, &replay, earlier),
         (None, None, Some(_)) => stepwise(&steps),
+        (None, None, None) if section.may_be_unlimited() => Ok(Capacity::Unlimited),
         (None, None, None) => {
             let help = format!("write rate = \"20mbit\", or trace = \"FILE\", or {STEPS}");
             Err(section.error(&format!("{} has no capacity", section.path()), &help))

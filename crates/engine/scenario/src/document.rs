@@ -15,6 +15,8 @@ pub struct Document {
     /// Its text.
     pub text: String,
     pub(crate) root: Table,
+    /// Links that say no capacity have no limit.
+    pub(crate) unlimited: bool,
 }
 
 /// Keys and values in the order of the text.
@@ -57,6 +59,7 @@ impl Document {
             file: file.to_owned(),
             text: text.to_owned(),
             root: Table::new(),
+            unlimited: false,
         };
         let parsed = DeTable::parse(text).map_err(|error| {
             let help = "write TOML: [table], key = \"text\", key = 3, # remark";
@@ -69,6 +72,21 @@ impl Document {
         Ok(document)
     }
 
+    /// A link of both directions, for options to fill: a capacity that they do not set has no limit. Errors call it `file`.
+    pub fn unlimited(file: &str) -> Document {
+        let of = |root: Table| Item {
+            node: Node::Table(root),
+            origin: Origin::Set(file.to_owned()),
+        };
+        let up = ("up".to_owned(), of(Table::new()));
+        Document {
+            file: file.to_owned(),
+            text: String::new(),
+            root: vec![("link".to_owned(), of(vec![up]))],
+            unlimited: true,
+        }
+    }
+
     /// The table called `key` as a document of its own; errors still name places of this one's text.
     pub fn part(&self, key: &str) -> Option<Document> {
         let (_, item) = self.root.iter().find(|(name, _)| name == key)?;
@@ -79,6 +97,7 @@ impl Document {
             file: self.file.clone(),
             text: self.text.clone(),
             root: root.clone(),
+            unlimited: self.unlimited,
         })
     }
 

@@ -34,7 +34,7 @@ mod wire;
 pub use document::{CAPACITIES, Document, OF_LINK};
 pub use dscp::Dscp;
 pub use error::{ScenarioError, printable};
-pub use model::{Buffer, Follow, Link, Path, Scenario, Stack, Traffic, UNLIMITED, Uplink, Via};
+pub use model::{Buffer, Follow, Link, Path, Scenario, Stack, Traffic, Uplink, Via};
 pub use names::{AnyNames, Names};
 pub use read::name;
 pub use reflectors::Reflectors;

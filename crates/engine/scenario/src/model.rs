@@ -198,9 +198,6 @@ impl Stack {
     }
 }
 
-/// The most that a link carries, in place of no limit.
-pub const UNLIMITED: Rate = Rate::from_bits(1_000_000_000_000);
-
 /// A link towards the home, and its counterpart in the other direction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Link {
@@ -226,7 +223,7 @@ impl Link {
         Link {
             name: name.to_owned(),
             wire: Wire::default(),
-            capacity: Capacity::Constant(UNLIMITED),
+            capacity: Capacity::Unlimited,
             buffer: None,
             discipline: None,
             up: None,

@@ -47,6 +47,11 @@ impl<'a> Section<'a> {
         &self.path
     }
 
+    /// Whether a link in the document that says no capacity has no limit.
+    pub fn may_be_unlimited(&self) -> bool {
+        self.document.unlimited
+    }
+
     /// Whether there is a value at `key` that was not read yet.
     pub fn has(&self, key: impl Named) -> bool {
         self.left.iter().any(|(name, _)| name == key.name())

@@ -90,8 +90,8 @@ impl Document {
 impl Part {
     fn of(capacity: &Capacity, steady: u64) -> Self {
         let (of, percent, varies) = match capacity {
-            Capacity::Constant(rate) => (*rate, steady, false),
             Capacity::Trace(_) => (slowest(capacity), VARYING, true),
+            steady_rate => (steady_rate.nominal(), steady, false),
         };
         Part {
             rate: whole(of.scale(percent, 100)).max(SLOWEST),

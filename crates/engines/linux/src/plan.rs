@@ -176,11 +176,8 @@ fn shape(
         entry: format!("link.{}.discipline", direction.name),
         refusal,
     })?;
-    let rate = match direction.capacity {
-        Capacity::Constant(rate) => *rate,
-        Capacity::Trace(trace) => trace.nominal(),
-    };
     let capacity = direction.capacity;
+    let rate = capacity.nominal();
     let built = BuiltLink {
         name: direction.name.clone(),
         discipline: direction.choice.to_string(),

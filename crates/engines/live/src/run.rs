@@ -160,10 +160,8 @@ pub fn run(setup: Setup) -> Result<Done, Error> {
 /// Largest size of a packet that is still to be cut into segments when it is read: the bytes of a millisecond. Where a rate
 /// changes they are cut here.
 fn burst(ways: [&Capacity; 2]) -> u32 {
-    let [down, up] = ways.map(|way| match way {
-        Capacity::Constant(rate) => Some(rate.bytes_in(Duration::from_millis(1))),
-        Capacity::Trace(_) => None,
-    });
+    let of = |way: &Capacity| way.nominal().bytes_in(Duration::from_millis(1));
+    let [down, up] = ways.map(|way| (!changes(way)).then(|| of(way)));
     let least = down.zip(up).map_or(u64::MAX, |(down, up)| down.min(up));
     u32::try_from(least).unwrap_or(u32::MAX)
 }

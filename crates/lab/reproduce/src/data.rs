@@ -143,7 +143,7 @@ fn is_aside(shown: &str) -> bool {
 
 /// Of each path one of its `values`, by a hash of the path and of what the trace is `shown` as: each recording has its own
 /// in all of its runs, and nobody chose it.
-pub fn drawn(values: &BTreeMap<String, Vec<String>>, shown: &str) -> Settings {
+pub fn by_trace(values: &BTreeMap<String, Vec<String>>, shown: &str) -> Settings {
     let one = |(path, values): (&String, &Vec<String>)| {
         let hash = blake3::hash(format!("{path} {shown}").as_bytes());
         let place = usize::from(hash.as_bytes()[0]) % values.len().max(1);
@@ -153,7 +153,7 @@ pub fn drawn(values: &BTreeMap<String, Vec<String>>, shown: &str) -> Settings {
 }
 
 /// `of` as many as `all`, evenly spread: the first and those in between.
-pub fn spread(all: Vec<String>, of: usize) -> Vec<String> {
+pub fn evenly(all: Vec<String>, of: usize) -> Vec<String> {
     let (n, of) = (all.len(), of.clamp(1, all.len().max(1)));
     let taken = (0..of).map(|place| place * n / of);
     taken.filter_map(|place| all.get(place).cloned()).collect()
@@ -195,7 +195,7 @@ mod tests {
     fn each_trace_has_its_own_of_several_values() {
         let buffers = ["1bdp", "2bdp", "3bdp"].map(str::to_owned).to_vec();
         let values = BTreeMap::from([("link.buffer".to_owned(), buffers.clone())]);
-        let of = |n: usize| drawn(&values, &format!("generated:c1:{n}"))["link.buffer"].clone();
+        let of = |n: usize| by_trace(&values, &format!("generated:c1:{n}"))["link.buffer"].clone();
         assert_eq!(of(1), of(1));
         let all: Vec<String> = (1..30).map(of).collect();
         assert!(buffers.iter().all(|buffer| all.contains(buffer)), "{all:?}");
@@ -204,10 +204,10 @@ mod tests {
     #[test]
     fn a_quick_run_takes_some_of_each_part() {
         let all: Vec<String> = (0..12).map(|n| n.to_string()).collect();
-        assert_eq!(spread(all.clone(), 3), ["0", "4", "8"]);
-        assert_eq!(spread(all.clone(), 99), all);
-        assert_eq!(spread(all, 0), ["0"]);
-        assert!(spread(Vec::new(), 3).is_empty());
+        assert_eq!(evenly(all.clone(), 3), ["0", "4", "8"]);
+        assert_eq!(evenly(all.clone(), 99), all);
+        assert_eq!(evenly(all, 0), ["0"]);
+        assert!(evenly(Vec::new(), 3).is_empty());
     }
 
     #[test]

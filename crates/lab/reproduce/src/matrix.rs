@@ -62,13 +62,13 @@ impl Experiment {
         };
         let mut traces = wanted.data.traces(set)?;
         if let (true, Some(few)) = (wanted.quick, self.written.quick.traces) {
-            traces = data::spread(traces, few);
+            traces = data::evenly(traces, few);
         }
         let trace = |path: String| {
             let shown = wanted.data.shown(&path);
             Trace {
                 at: self.traced("trace"),
-                with: data::drawn(&self.written.by_trace, &shown),
+                with: data::by_trace(&self.written.by_trace, &shown),
                 shown,
                 path,
             }

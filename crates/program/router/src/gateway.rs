@@ -16,14 +16,14 @@ use crate::tc;
 use autorate::Way;
 use command::Refused;
 use counters::Counters;
-use link::{Capacity, Link};
+use link::Link;
 use live::{Gate, Gates};
 use measure::build::Direction;
 use netcfg::divert::{Diversion, Purpose};
 use netcfg::{Flowtable, Host, Rates, ShapedRate, Store};
 use qdisc::{Choice, Registry};
+use scenario::Uplink;
 use scenario::keys::WAY;
-use scenario::{UNLIMITED, Uplink};
 use units::param::Settings;
 use units::{Duration, Rate, Refusal};
 
@@ -64,7 +64,7 @@ pub fn run(mut args: GatewayArgs) -> Result<()> {
     }
     privileges::keep(privileges::RULES)?;
     let counters = Counters::of(args)?;
-    let [down, up] = gateway.rates.map(|rate| ShapedRate::try_from(rate).ok());
+    let [down, up] = gateway.rates.map(|rate| ShapedRate::try_from(rate?).ok());
     let following = auto
         .is_any()
         .then(|| Forwarded::of(devices, args.favour, auto.limits, Rates { down, up }));
@@ -140,19 +140,19 @@ fn diversion(args: &GatewayArgs) -> Result<Diversion> {
     })
 }
 
-/// The line as a scenario would declare it, and its rates of now, down and up.
+/// The line as a scenario would declare it, and its rates of now, down and up, where there is a limit.
 struct Gateway {
     line: scenario::Link,
     /// That of directions that name none.
     discipline: Choice,
-    rates: [Rate; 2],
+    rates: [Option<Rate>; 2],
     queue: u16,
 }
 
 impl Gateway {
     fn of(args: &GatewayArgs) -> Result<Self> {
         let rate = |option: &str, text: Option<&str>| {
-            let rate = text.map_or(Ok(UNLIMITED), |text| WAY.rate.read(text));
+            let rate = text.map(|text| WAY.rate.read(text)).transpose();
             rate.map_err(|refusal| Refused::because(refusal.within(option), ""))
         };
         let rates = [
@@ -169,10 +169,10 @@ impl Gateway {
         tell_renamed([all, down, up]);
         Ok(Gateway {
             line: scenario::Link {
-                capacity: Capacity::Constant(rates[0]),
+                capacity: rates[0].into(),
                 discipline: named("--down-discipline", down)?,
                 up: Some(Uplink {
-                    capacity: Capacity::Constant(rates[1]),
+                    capacity: rates[1].into(),
                     buffer: None,
                     discipline: named("--up-discipline", up)?,
                 }),
@@ -209,9 +209,9 @@ impl Gateway {
     }
 }
 
-/// Whether packets that are still to be cut into segments may pass a link of this rate.
-fn whole(rate: Rate) -> bool {
-    rate.time_for(LARGEST) <= HELD_UP
+/// Whether packets that are still to be cut into segments may pass a link of this rate, if it has one.
+fn whole(rate: Option<Rate>) -> bool {
+    rate.is_none_or(|rate| rate.time_for(LARGEST) <= HELD_UP)
 }
 
 /// The gateway while it runs.
@@ -224,8 +224,8 @@ struct Shaping {
 
 impl Shaping {
     fn set_rate(&mut self, gates: &mut Gates, place: usize, rate: Rate) {
-        gates.set_rate(place, rate, whole(rate));
-        self.gateway.rates[place] = rate;
+        gates.set_rate(place, rate, whole(Some(rate)));
+        self.gateway.rates[place] = Some(rate);
     }
 }
 
@@ -375,7 +375,8 @@ mod tests {
 
     #[test]
     fn only_fast_links_take_packets_that_are_to_be_cut() {
-        assert!(whole("600mbit".parse().unwrap()) && whole(UNLIMITED));
-        assert!(!whole("500mbit".parse().unwrap()));
+        let mbit = |mbit: u64| Some(Rate::from_bits(mbit * 1_000_000));
+        assert!(whole(mbit(600)) && whole(None));
+        assert!(!whole(mbit(500)));
     }
 }

@@ -170,7 +170,6 @@ fn transfer_start(entry: &Traffic) -> Option<f64> {
 
 fn capacity(capacity: &Capacity, duration_s: f64) -> Vec<(f64, f64)> {
     match capacity {
-        Capacity::Constant(rate) => vec![(0.0, rate.as_mbit_f64())],
         Capacity::Trace(trace) => {
             let piece_s = duration_s / f64::from(PIECES);
             let bytes = |piece: u32| {
@@ -182,6 +181,7 @@ fn capacity(capacity: &Capacity, duration_s: f64) -> Vec<(f64, f64)> {
                 .map(|piece| (f64::from(piece) * piece_s, mbps(piece)))
                 .collect()
         }
+        steady => vec![(0.0, steady.nominal().as_mbit_f64())],
     }
 }
 

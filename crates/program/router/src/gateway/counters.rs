@@ -6,7 +6,6 @@ use crate::prometheus::{Family, counter, gauge, written};
 use command::Refused;
 use command::files::{distinct, replace, replaceable};
 use live::{Gate, Gates, Standing};
-use scenario::UNLIMITED;
 use serde_json::json;
 use std::path::PathBuf;
 use units::{Duration, Rate};
@@ -55,7 +54,7 @@ const FAMILIES: [Family; 12] = [
 ];
 
 /// How a direction stands, in the order of [`FAMILIES`].
-fn values(stands: &Standing, rate: Rate) -> [f64; FAMILIES.len()] {
+fn values(stands: &Standing, rate: Option<Rate>) -> [f64; FAMILIES.len()] {
     let tally = &stands.tally;
     let seconds = |ns: u64| ns as f64 / 1e9;
     [
@@ -70,10 +69,7 @@ fn values(stands: &Standing, rate: Rate) -> [f64; FAMILIES.len()] {
         seconds(tally.longest_ns),
         f64::from(stands.backlog.packets),
         stands.backlog.bytes as f64,
-        match rate {
-            UNLIMITED => f64::INFINITY,
-            rate => rate.as_bits() as f64,
-        },
+        rate.map_or(f64::INFINITY, |rate| rate.as_bits() as f64),
     ]
 }
 
@@ -112,7 +108,7 @@ impl Counters {
     }
 
     /// Writes them, if that is due. A file that cannot be written is told once, and ends nothing.
-    pub fn look(&mut self, gates: &Gates, rates: [Rate; 2], restored: u64) {
+    pub fn look(&mut self, gates: &Gates, rates: [Option<Rate>; 2], restored: u64) {
         let now = gates.seconds();
         if now < self.due {
             return;
@@ -129,7 +125,7 @@ impl Counters {
     }
 
     /// Writes them.
-    pub fn write(&self, gates: &Gates, rates: [Rate; 2], restored: u64) -> Result<()> {
+    pub fn write(&self, gates: &Gates, rates: [Option<Rate>; 2], restored: u64) -> Result<()> {
         let moment = Moment {
             seconds: gates.seconds(),
             processor_seconds: gates.processor_seconds(),
@@ -169,14 +165,14 @@ struct Moment {
     restored: u64,
     /// Down and up, as all that follows.
     standings: Vec<Standing>,
-    rates: [Rate; 2],
+    rates: [Option<Rate>; 2],
 }
 
 impl Moment {
     fn as_json(&self) -> String {
-        let of = |stands: &Standing, rate: Rate| {
+        let of = |stands: &Standing, rate: Option<Rate>| {
             json!({
-                "rate": (rate != UNLIMITED).then(|| rate.as_bits()),
+                "rate": rate.map(Rate::as_bits),
                 "tally": stands.tally,
                 "backlog": { "packets": stands.backlog.packets, "bytes": stands.backlog.bytes },
             })
@@ -265,7 +261,7 @@ mod tests {
             processor_seconds: 0.25,
             restored: 2,
             standings: vec![down, Standing::default()],
-            rates: [Rate::from_bits(20_000_000), UNLIMITED],
+            rates: [Some(Rate::from_bits(20_000_000)), None],
         }
     }
 

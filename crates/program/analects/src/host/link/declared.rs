@@ -20,8 +20,6 @@ type Result<T> = core::result::Result<T, Refused>;
 pub const CHOICES: &str = "`analects list disciplines` lists the disciplines";
 /// The discipline, if nothing names one.
 const DEFAULT: &str = "pfifo";
-/// Two directions without a limit, if nothing says more.
-const UNLIMITED: &str = "link = { rate = \"1000gbit\", up = { rate = \"1000gbit\" } }";
 
 /// A link for real packets.
 pub struct Declared {
@@ -82,7 +80,7 @@ impl Declared {
 
 /// Refuses what is no rate, and no trace.
 pub fn check_capacity(option: &str, text: &str) -> Result<()> {
-    let mut document = Document::parse(option, UNLIMITED)?;
+    let mut document = Document::unlimited(option);
     set_capacity(&mut document, option, "link", text)?;
     document.resolve_links(own::simulator())?;
     Ok(())
@@ -93,7 +91,7 @@ fn document(args: &LinkArgs) -> Result<Document> {
     let mut document = match (&args.scenario, &args.preset) {
         (Some(file), _) => run::parse(file)?,
         (None, Some(name)) => preset(name)?,
-        (None, None) => Document::parse("link", UNLIMITED)?,
+        (None, None) => Document::unlimited("link"),
     };
     if let Some(text) = &args.down {
         set_capacity(&mut document, "--down", "link", text)?;
@@ -178,7 +176,7 @@ fn delayed(registry: &Registry<Frame>, delay: Duration) -> Result<Link<Frame>> {
     let queue = queue.map_err(|refusal| Refused::because(refusal, CHOICES))?;
     let line = Line {
         delay,
-        ..Line::new(Capacity::Constant(scenario::UNLIMITED))
+        ..Line::new(Capacity::Unlimited)
     };
     Ok(Link::new(queue, line))
 }
