@@ -6,7 +6,7 @@ use crate::results::{Results, no_store};
 use crate::run::{Counts, pool, watched};
 use crate::simulator::{Stoppable, basis, check_keeping, simulator};
 use campaign::job::{self, is_key};
-use campaign::store::Kept;
+use campaign::store::StoredJob;
 use campaign::{Description, Job, Store, work};
 use pyo3::prelude::*;
 use rayon::prelude::*;
@@ -92,7 +92,7 @@ fn listed(
         if !seen.insert(keyed.key.clone()) {
             continue;
         }
-        let is_done = matches!(store.read(&keyed.key)?, Kept::Result(_));
+        let is_done = matches!(store.read(&keyed.key)?, StoredJob::Result(_));
         if !is_done {
             let run = keyed.job.description(name)?;
             store.describe(
@@ -204,7 +204,7 @@ pub fn stored(
         let mut results = Vec::new();
         let mut found = Vec::new();
         for key in keys {
-            if let Kept::Result(result) = store.read(&key)? {
+            if let StoredJob::Result(result) = store.read(&key)? {
                 results.push(*result);
                 found.push(key);
             }
@@ -218,7 +218,7 @@ pub fn stored(
 pub fn missing(py: Python<'_>, folder: PathBuf, keys: Vec<String>) -> PyResult<Vec<String>> {
     Ok(py.detach(|| -> Result<_, Refused> {
         let store = Store::open(&folder)?;
-        let lacks = |key: &String| Ok(!matches!(store.read(key)?, Kept::Result(_)));
+        let lacks = |key: &String| Ok(!matches!(store.read(key)?, StoredJob::Result(_)));
         let lacking: Result<Vec<bool>, Refused> = keys.par_iter().map(lacks).collect();
         let pairs = keys.iter().zip(lacking?);
         Ok(pairs

@@ -5,7 +5,7 @@ use measure::estimate::{self, Against, Bounds, LEVEL};
 use measure::metric::{Observed, Registry};
 use measure::{Estimate, RunResult, SenderResult, Statistic};
 use pyo3::prelude::*;
-use report::export::{self, Document};
+use report::export::{self, ExportDocument};
 use scenario::Scenario;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -75,7 +75,7 @@ impl Results {
                 "make the report of one run()",
             )
         })?;
-        let document = Document {
+        let document = ExportDocument {
             version,
             engine: "sim",
             scenario: &serde_json::Value::Null,

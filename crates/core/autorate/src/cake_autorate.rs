@@ -99,7 +99,7 @@ const PACKET: f64 = 12_000.0;
 const REFLECTORS: usize = 32;
 
 struct CakeAutorate {
-    ways: Ways<Follower>,
+    ways: Ways<CakeFollower>,
     /// Delay of each reflector without a queue, s.
     baselines: [Option<f64>; REFLECTORS],
     /// The last answer.
@@ -107,7 +107,7 @@ struct CakeAutorate {
     started: bool,
 }
 
-struct Follower {
+struct CakeFollower {
     /// Least, base and greatest, bit/s.
     least: f64,
     base: f64,
@@ -126,7 +126,7 @@ struct Follower {
 
 impl CakeAutorate {
     fn new(params: &CakeAutorateParams) -> Self {
-        let follower = |least: Rate, base: Rate, greatest: Rate| Follower {
+        let follower = |least: Rate, base: Rate, greatest: Rate| CakeFollower {
             least: least.as_bits() as f64,
             base: base.as_bits() as f64,
             greatest: greatest.as_bits() as f64,
@@ -169,7 +169,7 @@ impl CakeAutorate {
     }
 }
 
-impl Follower {
+impl CakeFollower {
     /// An answer came `beyond` later than the baseline, in s.
     fn answer(&mut self, now: Instant, beyond: f64) {
         self.window[self.at] = beyond;

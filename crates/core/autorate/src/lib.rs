@@ -25,5 +25,5 @@ pub use controller::Controller;
 pub use decision::{Decision, Told, Why};
 pub use entry::Entry;
 pub use registry::Registry;
-pub use signal::{Answer, Packet, Signal, Stamps};
+pub use signal::{PingAnswer, SeenPacket, Signal, Stamps};
 pub use way::{Way, Ways};

@@ -21,7 +21,7 @@ pub struct Stamps {
 
 /// A packet, as far as a router that looks at headers knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Packet {
+pub struct SeenPacket {
     /// IP length in bytes.
     pub bytes: u32,
     /// Its time stamps; none if it is not TCP, or has none.
@@ -30,7 +30,7 @@ pub struct Packet {
 
 /// The answer to a ping.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Answer {
+pub struct PingAnswer {
     /// Which of the reflectors gave it, from 0.
     pub reflector: u8,
     /// From its sending to its return.
@@ -41,9 +41,9 @@ pub struct Answer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signal {
     /// A packet came from the line; it has not passed the shaper.
-    Came(Packet),
+    Came(SeenPacket),
     /// A packet left the shaper of this direction: for the home, or for the line.
-    Shaped(Way, Packet),
+    Shaped(Way, SeenPacket),
     /// A ping was answered.
-    Answered(Answer),
+    Answered(PingAnswer),
 }

@@ -74,7 +74,7 @@ pub struct Copa {
     /// When the queue was last seen nearly empty.
     empty_at: Instant,
     velocity: f64,
-    direction: Direction,
+    direction: WindowDirection,
     /// Rounds for which the direction has been the same.
     steady: u32,
     /// The window when this round began.
@@ -89,7 +89,7 @@ pub struct Copa {
 
 /// The direction of the window over a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Direction {
+enum WindowDirection {
     Up,
     Down,
     None,
@@ -112,7 +112,7 @@ impl Copa {
             competitive: false,
             empty_at: Instant::ZERO,
             velocity: 1.0,
-            direction: Direction::None,
+            direction: WindowDirection::None,
             steady: 0,
             round_window: setup.initial_window as f64,
             used: [0; 2],
@@ -164,13 +164,13 @@ impl Copa {
     /// and 1/δ grows by one in competitive mode (section 2.2).
     fn on_round(&mut self, in_recovery: bool) {
         let direction = if self.window > self.round_window {
-            Direction::Up
+            WindowDirection::Up
         } else if self.window < self.round_window {
-            Direction::Down
+            WindowDirection::Down
         } else {
-            Direction::None
+            WindowDirection::None
         };
-        if direction == self.direction && direction != Direction::None {
+        if direction == self.direction && direction != WindowDirection::None {
             self.steady += 1;
             if self.steady >= STEADY_ROUNDS {
                 self.velocity *= 2.0;
@@ -185,7 +185,7 @@ impl Copa {
         }
     }
 
-    fn turn(&mut self, direction: Direction) {
+    fn turn(&mut self, direction: WindowDirection) {
         self.direction = direction;
         self.steady = 0;
         self.velocity = 1.0;
@@ -210,9 +210,9 @@ impl Copa {
         }
         self.slow_start = false;
         let (wanted, other) = if below {
-            (Direction::Up, Direction::Down)
+            (WindowDirection::Up, WindowDirection::Down)
         } else {
-            (Direction::Down, Direction::Up)
+            (WindowDirection::Down, WindowDirection::Up)
         };
         if self.direction == other && self.velocity > 1.0 {
             // A velocity gathered the other way would overshoot.
@@ -265,13 +265,13 @@ impl Control for Copa {
         self.delta = self.params.delta;
         self.competitive = false;
         self.empty_at = now;
-        self.turn(Direction::None);
+        self.turn(WindowDirection::None);
     }
 
     fn on_idle_restart(&mut self, now: Instant, _idle: Duration) {
         // The queue was not observed in the meantime.
         self.empty_at = now;
-        self.turn(Direction::None);
+        self.turn(WindowDirection::None);
     }
 
     fn window(&self) -> u64 {

@@ -65,7 +65,7 @@ pub struct CopaLibrary {
     since: Instant,
     /// Acknowledged since the velocity could last double.
     acked: f64,
-    report: Report,
+    report: CopaReport,
     latest: Duration,
     srtt: Duration,
     rtt_min: Least,
@@ -76,7 +76,7 @@ pub struct CopaLibrary {
 
 /// Data gathered since the last time that it acted.
 #[derive(Debug, Clone, Copy)]
-struct Report {
+struct CopaReport {
     since: Instant,
     acked: f64,
     lost: bool,
@@ -84,9 +84,9 @@ struct Report {
     standing: Duration,
 }
 
-impl Report {
+impl CopaReport {
     const fn new(since: Instant) -> Self {
-        Report {
+        CopaReport {
             since,
             acked: 0.0,
             lost: false,
@@ -113,7 +113,7 @@ impl CopaLibrary {
             upwards: true,
             since: Instant::ZERO,
             acked: 0.0,
-            report: Report::new(Instant::ZERO),
+            report: CopaReport::new(Instant::ZERO),
             latest: Duration::ZERO,
             srtt: Duration::ZERO,
             rtt_min: Least::default(),
@@ -167,7 +167,7 @@ impl CopaLibrary {
 
     /// Half a round trip has passed.
     fn act(&mut self, now: Instant) {
-        let report = core::mem::replace(&mut self.report, Report::new(now));
+        let report = core::mem::replace(&mut self.report, CopaReport::new(now));
         let Some(min) = self.rtt_min.get() else {
             return;
         };

@@ -10,7 +10,7 @@
 //! segments, looked for when the window has moved and 32 times a second while it stands. Left out:
 //! the rounding to jiffies inside the formula, and the undoing of spurious losses.
 
-use crate::hystart::{Advice, Hystart, HystartKind, View};
+use crate::hystart::{Advice, ConnectionView, Hystart, HystartKind};
 use crate::reno::{avoid, slow_start};
 use crate::undo::Taken;
 use crate::{Ack, Congestion, Control, ControlEntry, Setup, Signal};
@@ -159,7 +159,7 @@ impl Cubic {
 
     /// Asks HyStart; returns the bytes by which slow start may grow.
     fn advise(&mut self, now: Instant, ack: &Ack, delay: Option<Duration>) -> u64 {
-        let view = View {
+        let view = ConnectionView {
             window: self.window,
             mss: self.mss,
             delay_min: self.delay_min.unwrap_or(Duration::ZERO),

@@ -55,7 +55,7 @@ pub enum Advice {
 
 /// The state of the connection that HyStart needs in addition to the acknowledgement.
 #[derive(Debug, Clone, Copy)]
-pub struct View {
+pub struct ConnectionView {
     /// The window, bytes.
     pub window: u64,
     /// Largest payload of a packet, bytes.
@@ -102,7 +102,7 @@ impl Hystart {
         now: Instant,
         ack: &Ack,
         delay: Option<Duration>,
-        view: &View,
+        view: &ConnectionView,
     ) -> Advice {
         match self {
             Hystart::Linux(linux) => linux.on_ack(now, ack, delay, view),
@@ -143,7 +143,13 @@ pub struct LinuxHystart {
 }
 
 impl LinuxHystart {
-    fn on_ack(&mut self, now: Instant, ack: &Ack, delay: Option<Duration>, view: &View) -> Advice {
+    fn on_ack(
+        &mut self,
+        now: Instant,
+        ack: &Ack,
+        delay: Option<Duration>,
+        view: &ConnectionView,
+    ) -> Advice {
         let Some(delay) = delay.filter(|_| !self.found) else {
             return Advice::Grow(ack.bytes);
         };
@@ -171,7 +177,7 @@ impl LinuxHystart {
     /// Closely spaced acknowledgements have been coming for half a round trip: as many packets
     /// are in flight as the pipe holds. Pacing alone spreads them over half a round trip, so that
     /// a paced sender waits for a whole one.
-    fn long_train(&mut self, now: Instant, round: Instant, view: &View) -> bool {
+    fn long_train(&mut self, now: Instant, round: Instant, view: &ConnectionView) -> bool {
         if now.since(self.last_ack) > TRAIN_GAP {
             return false;
         }
@@ -218,7 +224,7 @@ struct Conservative {
 }
 
 impl PlusPlus {
-    fn on_ack(&mut self, ack: &Ack, delay: Option<Duration>, view: &View) -> Advice {
+    fn on_ack(&mut self, ack: &Ack, delay: Option<Duration>, view: &ConnectionView) -> Advice {
         if ack.round_start && self.next_round() {
             return Advice::Leave;
         }
@@ -292,8 +298,8 @@ mod tests {
         }
     }
 
-    fn view(segments: u64, paced: bool) -> View {
-        View {
+    fn view(segments: u64, paced: bool) -> ConnectionView {
+        ConnectionView {
             window: segments * MSS,
             mss: MSS,
             delay_min: Duration::from_millis(40),

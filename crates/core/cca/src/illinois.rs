@@ -60,7 +60,7 @@ pub struct Illinois {
     /// Segments more a round trip, and the decrease on a loss.
     alpha: u64,
     beta: u64,
-    delays: Delays,
+    delays: RttDelays,
     /// There was a queue since the window last grew fastest; round trips in which there was hardly
     /// one since.
     queued: bool,
@@ -71,7 +71,7 @@ pub struct Illinois {
 
 /// Round trips, microseconds.
 #[derive(Debug, Clone, Default)]
-struct Delays {
+struct RttDelays {
     /// The smallest and the greatest so far.
     extremes: Option<(u64, u64)>,
     /// Those of this round: how long together, and how many.
@@ -79,7 +79,7 @@ struct Delays {
     count: u64,
 }
 
-impl Delays {
+impl RttDelays {
     fn add(&mut self, rtt: Duration) {
         let rtt = rtt.as_micros().min(RTT_MAX);
         let (least, most) = self.extremes.unwrap_or((rtt, rtt));
@@ -131,7 +131,7 @@ impl Illinois {
             window: Window::new(setup),
             alpha: ALPHA_MAX,
             beta: BETA_MAX,
-            delays: Delays::default(),
+            delays: RttDelays::default(),
             queued: false,
             calm: 0,
             round: Instant::ZERO,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// The outcome of a verdict on fair queuing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Kind {
+pub enum NoticeKind {
     /// No verdict: too little was sent, or no packets waited.
     Unknown,
     /// Fair queuing.
@@ -17,7 +17,7 @@ pub enum Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Notice {
     /// The verdict on fair queuing changed.
-    Verdict(Kind),
+    Verdict(NoticeKind),
     /// The window was reduced because of fair queuing.
     Reduced,
     /// The window was reduced because of a loss or a mark.
@@ -28,9 +28,9 @@ impl Notice {
     /// Its name in results.
     pub const fn name(self) -> &'static str {
         match self {
-            Notice::Verdict(Kind::Unknown) => "unknown",
-            Notice::Verdict(Kind::Fair) => "fair",
-            Notice::Verdict(Kind::Shared) => "shared",
+            Notice::Verdict(NoticeKind::Unknown) => "unknown",
+            Notice::Verdict(NoticeKind::Fair) => "fair",
+            Notice::Verdict(NoticeKind::Shared) => "shared",
             Notice::Reduced => "reduced",
             Notice::Congested => "congested",
         }

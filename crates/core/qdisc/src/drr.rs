@@ -35,25 +35,25 @@ const IDLE: u32 = u32::MAX - 1;
 /// The turns of a fixed number of flows.
 #[derive(Debug, Clone)]
 pub struct Drr {
-    flows: Vec<Flow>,
-    new: List,
-    old: List,
+    flows: Vec<DrrFlow>,
+    new: DrrList,
+    old: DrrList,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Flow {
+struct DrrFlow {
     /// Bytes that it may still send in this round; negative if its last packet overdrew.
     deficit: i32,
     next: u32,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct List {
+struct DrrList {
     head: u32,
     tail: u32,
 }
 
-const EMPTY: List = List {
+const EMPTY: DrrList = DrrList {
     head: NIL,
     tail: NIL,
 };
@@ -61,7 +61,7 @@ const EMPTY: List = List {
 impl Drr {
     /// Turns for the flows `0..flows`, all idle.
     pub fn new(flows: u32) -> Self {
-        let idle = Flow {
+        let idle = DrrFlow {
             deficit: 0,
             next: IDLE,
         };
@@ -153,7 +153,7 @@ impl Drr {
     }
 
     /// The list whose head has its turn.
-    fn first(&mut self) -> &mut List {
+    fn first(&mut self) -> &mut DrrList {
         if self.new.head == NIL {
             &mut self.old
         } else {
@@ -179,8 +179,8 @@ impl Drr {
     }
 }
 
-impl List {
-    fn push(&mut self, flows: &mut [Flow], flow: u32) {
+impl DrrList {
+    fn push(&mut self, flows: &mut [DrrFlow], flow: u32) {
         flows[flow as usize].next = NIL;
         if self.head == NIL {
             self.head = flow;

@@ -12,7 +12,7 @@ use units::{Duration, Instant};
 const WAYS: usize = 8;
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Entry {
+struct TableEntry {
     used: bool,
     hash: u32,
     /// The flow's identity for observers.
@@ -35,9 +35,9 @@ pub(crate) enum Found {
 
 /// The flow table.
 #[derive(Debug)]
-pub(crate) struct FlowTable {
+pub(crate) struct ExactFlows {
     /// In the order of the sets, and then the guests of each set.
-    entries: Vec<Entry>,
+    entries: Vec<TableEntry>,
     sets: usize,
     by_activity: List,
     nodes: Nodes,
@@ -45,13 +45,13 @@ pub(crate) struct FlowTable {
     shared: u64,
 }
 
-impl FlowTable {
+impl ExactFlows {
     /// A table for at least `flows` flows.
     pub(crate) fn new(flows: usize) -> Self {
         let sets = flows.max(1).div_ceil(WAYS);
         let len = sets * (WAYS + 1);
-        FlowTable {
-            entries: vec![Entry::default(); len],
+        ExactFlows {
+            entries: vec![TableEntry::default(); len],
             sets,
             by_activity: List::default(),
             nodes: Nodes::with_len(len),
@@ -138,7 +138,7 @@ impl FlowTable {
     pub(crate) fn lookup(&self, hash: u32) -> Option<usize> {
         let index = self.set_of(hash);
         let set = &self.entries.as_chunks::<WAYS>().0[index];
-        let known = |entry: &Entry| entry.used && entry.hash == hash;
+        let known = |entry: &TableEntry| entry.used && entry.hash == hash;
         Some(index * WAYS + set.iter().position(known)?)
     }
 
@@ -152,7 +152,7 @@ impl FlowTable {
     /// The flow with `hash` and this identity is in the place `flow` from `now` on, which was not in
     /// use.
     pub(crate) fn insert(&mut self, now: Instant, hash: u32, id: FlowId, flow: usize) {
-        self.entries[flow] = Entry {
+        self.entries[flow] = TableEntry {
             used: true,
             hash,
             id,
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn nine_flows_in_a_set_of_eight_and_room_again_when_one_fell_idle() {
-        let mut table = FlowTable::new(3);
+        let mut table = ExactFlows::new(3);
         // Eight, and the guests of their set.
         assert_eq!(table.len(), 9);
         assert_eq!([7, 8].map(|flow| table.are_guests(flow)), [false, true]);
@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn the_longest_inactive_of_a_full_set() {
-        let mut table = FlowTable::new(8);
+        let mut table = ExactFlows::new(8);
         for hash in 0..8 {
             table.find(at(u64::from(hash)), hash, FlowId(hash), |_| false);
         }
@@ -283,7 +283,7 @@ mod tests {
 
     #[test]
     fn sets_are_chosen_by_the_high_bits_of_the_hash() {
-        let mut table = FlowTable::new(1024);
+        let mut table = ExactFlows::new(1024);
         // 128 sets: the upper 7 bits choose. 0xFF… is the last set, whose first way is 127·8.
         for (hash, flow) in [(1 << 25, 8), (u32::MAX, 1016)] {
             let found = table.find(at(0), hash, FlowId(0), |_| false);

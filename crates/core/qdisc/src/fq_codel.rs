@@ -10,7 +10,7 @@
 //! it drops batches until the memory limit holds (Linux drops one batch only), and a smaller limit
 //! is met by dropping from the fattest flow (Linux drops the packets it would have sent next).
 
-use crate::codel::{Codel, Config, Queue, Threshold};
+use crate::codel::{Codel, CodelConfig, CodelQueue, Threshold};
 use crate::flow_table::{FlowTable, Limits};
 use crate::{Backlog, Discipline, Env, Observer, Packet, Qdisc};
 use units::param::Settings;
@@ -61,18 +61,18 @@ pub fn fq_codel<P: Send + 'static>() -> Discipline<P> {
 #[derive(Debug)]
 pub struct FqCodel<P> {
     params: FqCodelParams,
-    config: Config,
+    config: CodelConfig,
     table: FlowTable<P>,
     states: Vec<Codel>,
 }
 
 /// A bucket as CoDel sees it.
-struct Bucket<'a, P> {
+struct FlowBucket<'a, P> {
     table: &'a mut FlowTable<P>,
     index: u32,
 }
 
-impl<P> Queue<P> for Bucket<'_, P> {
+impl<P> CodelQueue<P> for FlowBucket<'_, P> {
     fn pop(&mut self) -> Option<Packet<P>> {
         self.table.pop(self.index)
     }
@@ -91,8 +91,8 @@ impl FqCodelParams {
         }
     }
 
-    fn config(&self) -> Config {
-        Config::new(self.target, self.interval, self.ecn, self.ce_threshold)
+    fn config(&self) -> CodelConfig {
+        CodelConfig::new(self.target, self.interval, self.ecn, self.ce_threshold)
     }
 }
 
@@ -127,7 +127,7 @@ impl<P: Send> Qdisc<P> for FqCodel<P> {
     fn dequeue(&mut self, now: Instant, observer: &mut dyn Observer<P>) -> Option<Packet<P>> {
         let FqCodel { config, states, .. } = self;
         self.table.dequeue(|table, index| {
-            let mut bucket = Bucket { table, index };
+            let mut bucket = FlowBucket { table, index };
             states[index as usize].dequeue(now, config, &mut bucket, observer)
         })
     }

@@ -13,7 +13,7 @@
 
 use crate::flow_table::{FlowTable, Limits};
 use crate::periodic::Periodic;
-use crate::pie::{Config, Pie, Verdict};
+use crate::pie::{Pie, PieConfig, PieVerdict};
 use crate::{Backlog, Discipline, DropReason, Env, Observer, Packet, Qdisc};
 use units::param::Settings;
 use units::random::Stream;
@@ -70,7 +70,7 @@ pub fn fq_pie<P: Send + 'static>() -> Discipline<P> {
 #[derive(Debug)]
 pub struct FqPie<P> {
     params: FqPieParams,
-    config: Config,
+    config: PieConfig,
     timer: Periodic,
     random: Stream,
     table: FlowTable<P>,
@@ -86,8 +86,8 @@ impl FqPieParams {
         }
     }
 
-    fn config(&self) -> Config {
-        Config {
+    fn config(&self) -> PieConfig {
+        PieConfig {
             target: self.target,
             alpha: self.alpha,
             beta: self.beta,
@@ -140,9 +140,9 @@ impl<P: Send> Qdisc<P> for FqPie<P> {
             return;
         }
         match state.arrival(&self.config, &packet, waiting, &mut self.random) {
-            Verdict::Drop => return observer.dropped(now, packet, DropReason::Congestion),
-            Verdict::Mark if packet.mark() => observer.marked(now, &packet),
-            Verdict::Mark | Verdict::Pass => {}
+            PieVerdict::Drop => return observer.dropped(now, packet, DropReason::Congestion),
+            PieVerdict::Mark if packet.mark() => observer.marked(now, &packet),
+            PieVerdict::Mark | PieVerdict::Pass => {}
         }
         self.table.push(now, packet);
     }

@@ -6,14 +6,14 @@
 pub(crate) const NIL: u32 = u32::MAX;
 
 #[derive(Debug, Clone, Copy)]
-struct Node {
+struct ListNode {
     prev: u32,
     next: u32,
 }
 
 /// The nodes that lists run through.
 #[derive(Debug, Default)]
-pub(crate) struct Nodes(Vec<Node>);
+pub(crate) struct Nodes(Vec<ListNode>);
 
 /// One list: its ends.
 #[derive(Debug, Clone, Copy)]
@@ -46,7 +46,7 @@ impl List {
 impl Nodes {
     /// `len` nodes, in no list.
     pub(crate) fn with_len(len: usize) -> Self {
-        let node = Node {
+        let node = ListNode {
             prev: NIL,
             next: NIL,
         };
@@ -55,7 +55,7 @@ impl Nodes {
 
     /// One more node.
     pub(crate) fn grow(&mut self) {
-        self.0.push(Node {
+        self.0.push(ListNode {
             prev: NIL,
             next: NIL,
         });
@@ -63,7 +63,7 @@ impl Nodes {
 
     /// Appends `node`, which is in no list.
     pub(crate) fn push_back(&mut self, list: &mut List, node: u32) {
-        self.0[node as usize] = Node {
+        self.0[node as usize] = ListNode {
             prev: list.tail,
             next: NIL,
         };
@@ -76,7 +76,7 @@ impl Nodes {
 
     /// Takes `node` out of `list`, in which it is.
     pub(crate) fn remove(&mut self, list: &mut List, node: u32) {
-        let Node { prev, next } = self.0[node as usize];
+        let ListNode { prev, next } = self.0[node as usize];
         match prev {
             NIL => list.head = next,
             prev => self.0[prev as usize].next = next,

@@ -11,12 +11,12 @@ const NIL: u32 = u32::MAX;
 /// The packets of one discipline.
 #[derive(Debug)]
 pub struct Pool<P> {
-    slots: Vec<Slot<P>>,
+    slots: Vec<PoolSlot<P>>,
     free: u32,
 }
 
 #[derive(Debug)]
-struct Slot<P> {
+struct PoolSlot<P> {
     packet: Option<Packet<P>>,
     next: u32,
 }
@@ -113,7 +113,7 @@ impl<P> Pool<P> {
     fn take_slot(&mut self, packet: Packet<P>) -> u32 {
         let index = self.free;
         if index == NIL {
-            self.slots.push(Slot {
+            self.slots.push(PoolSlot {
                 packet: Some(packet),
                 next: NIL,
             });
@@ -121,7 +121,7 @@ impl<P> Pool<P> {
         }
         let slot = &mut self.slots[index as usize];
         self.free = slot.next;
-        *slot = Slot {
+        *slot = PoolSlot {
             packet: Some(packet),
             next: NIL,
         };

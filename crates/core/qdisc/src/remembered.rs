@@ -29,7 +29,7 @@ pub struct Memory {
 pub(crate) struct Remembered<T> {
     /// Places by hash.
     index: HashTable<u32>,
-    entries: Vec<Entry<T>>,
+    entries: Vec<Remembrance<T>>,
     /// Those that are silent, in the order in which they fell silent.
     silent: List,
     nodes: Nodes,
@@ -38,7 +38,7 @@ pub(crate) struct Remembered<T> {
 }
 
 #[derive(Debug)]
-struct Entry<T> {
+struct Remembrance<T> {
     hash: u32,
     /// It has packets waiting, and is not in the list of silent ones.
     waits: bool,
@@ -87,7 +87,7 @@ impl<T: Default> Remembered<T> {
             }
             self.forget_longest();
         }
-        let entry = Entry {
+        let entry = Remembrance {
             hash,
             waits: false,
             since: now,

@@ -13,9 +13,9 @@ pub enum Endpoint {
     /// An end of a QUIC connection.
     Quic(Box<Quic>),
     /// The sending end of a media session.
-    Sender(Box<media::Sender>),
+    Sender(Box<media::MediaSender>),
     /// The receiving end of a media session.
-    Receiver(Box<media::Receiver>),
+    Receiver(Box<media::MediaReceiver>),
     /// An end of a flow of datagrams.
     Datagrams(Box<Datagrams>),
     /// An end of a media session of another make.
@@ -30,7 +30,7 @@ pub enum EndEvent {
     /// Of a connection.
     Connection(crate::Event),
     /// Of a media session.
-    Media(media::Event),
+    Media(media::MediaEvent),
     /// A datagram arrived.
     Datagram(Datagram),
 }
@@ -83,7 +83,7 @@ pub trait Session {
     fn on_timer(&mut self, now: Instant);
 
     /// What became of frames here, in order.
-    fn event(&mut self) -> Option<media::Event>;
+    fn event(&mut self) -> Option<media::MediaEvent>;
 
     /// The rate that its encoder may have, audio included.
     fn media_rate(&self) -> Rate;
@@ -92,7 +92,7 @@ pub trait Session {
     fn take_keyframe_request(&mut self) -> bool;
 
     /// Sends a frame of video.
-    fn push_frame(&mut self, now: Instant, frame: media::Frame);
+    fn push_frame(&mut self, now: Instant, frame: media::EncodedFrame);
 
     /// Sends a frame of audio.
     fn push_audio(&mut self, now: Instant, id: u64, bytes: u32);

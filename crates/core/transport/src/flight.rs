@@ -13,7 +13,7 @@ use units::{Duration, Instant};
 /// All packets from the first that is not settled.
 #[derive(Debug)]
 pub(crate) struct Flight<P> {
-    pub(super) packets: VecDeque<Sent<P>>,
+    pub(super) packets: VecDeque<SentPacket<P>>,
     /// Number of the first of them.
     pub(super) first: u64,
     acked: Ranges,
@@ -28,17 +28,17 @@ pub(crate) struct Flight<P> {
 
 /// A packet that was sent.
 #[derive(Debug)]
-pub(crate) struct Sent<P> {
+pub(crate) struct SentPacket<P> {
     pub(crate) stamp: Stamp,
     pub(crate) bytes: u32,
-    pub(super) fate: Fate,
+    pub(super) fate: PacketFate,
     /// Its contents, as far as its sender has to remember them.
     pub(crate) content: P,
 }
 
 /// The assumed state of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(super) enum PacketFate {
     /// On its way.
     Flying,
     /// Acknowledged while it counted as on its way.
@@ -51,7 +51,7 @@ pub(super) enum Fate {
 /// The new information in an acknowledgement. Packets that counted as lost already are no part of
 /// it.
 #[derive(Debug, Default)]
-pub(crate) struct News {
+pub(crate) struct AckNews {
     /// Bytes delivered.
     pub(crate) bytes: u64,
     /// Packets delivered.
@@ -105,9 +105,9 @@ impl<P> Flight<P> {
     }
 
     /// The packets on their way, oldest first.
-    pub(crate) fn flying(&self) -> impl Iterator<Item = &Sent<P>> {
+    pub(crate) fn flying(&self) -> impl Iterator<Item = &SentPacket<P>> {
         let packets = self.packets.iter();
-        packets.filter(|sent| sent.fate == Fate::Flying)
+        packets.filter(|sent| sent.fate == PacketFate::Flying)
     }
 
     /// The application had no data although more might have been in flight.
@@ -119,7 +119,7 @@ impl<P> Flight<P> {
     pub(crate) fn sent(&mut self, now: Instant, bytes: u32, content: P) {
         let stamp = self.delivery.stamp(now, self.in_flight == 0);
         self.in_flight += u64::from(bytes);
-        self.push(stamp, bytes, Fate::Flying, content);
+        self.push(stamp, bytes, PacketFate::Flying, content);
     }
 
     /// A packet leaves that asks for no acknowledgement, and counts neither as on its way nor as
@@ -128,12 +128,12 @@ impl<P> Flight<P> {
         if self.packets.is_empty() {
             self.first += 1;
         } else {
-            self.push(Stamp::default(), 0, Fate::Quiet, content);
+            self.push(Stamp::default(), 0, PacketFate::Quiet, content);
         }
     }
 
-    fn push(&mut self, stamp: Stamp, bytes: u32, fate: Fate, content: P) {
-        self.packets.push_back(Sent {
+    fn push(&mut self, stamp: Stamp, bytes: u32, fate: PacketFate, content: P) {
+        self.packets.push_back(SentPacket {
             stamp,
             bytes,
             fate,
@@ -150,13 +150,13 @@ impl<P> Flight<P> {
         largest: u64,
         ranges: impl Iterator<Item = (u64, u64)>,
         mut on_acked: impl FnMut(&P),
-    ) -> Option<News> {
+    ) -> Option<AckNews> {
         if largest >= self.next_number() {
             return None;
         }
-        let mut news = News {
+        let mut news = AckNews {
             largest_sent: self.largest_sent(largest),
-            ..News::default()
+            ..AckNews::default()
         };
         if news.largest_sent.is_some() {
             self.sampled_at = self.sampled_at.min(now);
@@ -187,7 +187,7 @@ impl<P> Flight<P> {
 
     /// All packets before `end` arrived, as in most cases: they are settled, and no ranges need be
     /// kept.
-    fn acknowledge_front(&mut self, end: u64, news: &mut News, mut on_acked: impl FnMut(&P)) {
+    fn acknowledge_front(&mut self, end: u64, news: &mut AckNews, mut on_acked: impl FnMut(&P)) {
         while self.first < end
             && let Some(mut sent) = self.packets.pop_front()
         {
@@ -204,7 +204,7 @@ impl<P> Flight<P> {
         let sent = self
             .packets
             .get(largest.checked_sub(self.first)? as usize)?;
-        (sent.fate != Fate::Quiet).then_some(sent.stamp.sent)
+        (sent.fate != PacketFate::Quiet).then_some(sent.stamp.sent)
     }
 
     /// A delivery rate sample, if `news` give one, and whether a packet-timed round trip is over.
@@ -212,7 +212,7 @@ impl<P> Flight<P> {
     pub(crate) fn deliver(
         &mut self,
         now: Instant,
-        news: &News,
+        news: &AckNews,
         min_rtt: Duration,
     ) -> (Option<RateSample>, bool) {
         match &news.newest {
@@ -229,9 +229,9 @@ impl<P> Flight<P> {
     }
 
     /// The oldest packet and its number, which are forgotten: its fate no longer matters.
-    pub(crate) fn pop(&mut self) -> Option<(u64, Sent<P>)> {
+    pub(crate) fn pop(&mut self) -> Option<(u64, SentPacket<P>)> {
         let sent = self.packets.pop_front()?;
-        if sent.fate == Fate::Flying {
+        if sent.fate == PacketFate::Flying {
             self.in_flight -= u64::from(sent.bytes);
         }
         self.first += 1;
@@ -252,9 +252,9 @@ impl<P> Flight<P> {
     pub(super) fn forget_settled(&mut self) {
         while let Some(sent) = self.packets.front() {
             let settled = match sent.fate {
-                Fate::Flying => false,
-                Fate::Lost => self.first < self.acked_end,
-                Fate::Acked | Fate::Quiet => true,
+                PacketFate::Flying => false,
+                PacketFate::Lost => self.first < self.acked_end,
+                PacketFate::Acked | PacketFate::Quiet => true,
             };
             if !settled {
                 break;
@@ -266,12 +266,12 @@ impl<P> Flight<P> {
     }
 }
 
-impl News {
-    fn credit<P>(&mut self, number: u64, sent: &mut Sent<P>) {
-        if sent.fate != Fate::Flying {
+impl AckNews {
+    fn credit<P>(&mut self, number: u64, sent: &mut SentPacket<P>) {
+        if sent.fate != PacketFate::Flying {
             return;
         }
-        sent.fate = Fate::Acked;
+        sent.fate = PacketFate::Acked;
         self.bytes += u64::from(sent.bytes);
         self.packets += 1;
         if self.newest.is_none_or(|(newest, _)| newest < number) {
@@ -298,7 +298,7 @@ pub(crate) mod tests {
     }
 
     /// An acknowledgement that names `ranges`, from the highest down.
-    pub(crate) fn acknowledge(flight: &mut Flight<()>, at: u64, ranges: &[(u64, u64)]) -> News {
+    pub(crate) fn acknowledge(flight: &mut Flight<()>, at: u64, ranges: &[(u64, u64)]) -> AckNews {
         let ranges = ranges.iter().copied();
         let largest = ranges.clone().next().unwrap().1 - 1;
         flight.acknowledge(ms(at), largest, ranges, |_| ()).unwrap()

@@ -21,7 +21,7 @@
 //! and the next frame is as good a probe. The receiver asks for missing packets (`media::nack`),
 //! independently of those that the sender takes for lost.
 
-use crate::flight::{Fate, Flight};
+use crate::flight::{Flight, PacketFate};
 use units::{Duration, Instant};
 
 /// A packet is lost when one so many later was acknowledged (`kPacketThreshold`).
@@ -77,9 +77,9 @@ impl<P> Flight<P> {
         let mut run: Option<Instant> = None;
         for (number, sent) in (self.first..self.acked_end).zip(&mut self.packets) {
             match sent.fate {
-                Fate::Acked => run = None,
-                Fate::Lost | Fate::Quiet => {}
-                Fate::Flying => {
+                PacketFate::Acked => run = None,
+                PacketFate::Lost | PacketFate::Quiet => {}
+                PacketFate::Flying => {
                     let left = sent.stamp.sent;
                     let due = left + loss_delay;
                     if number + PACKET_THRESHOLD >= self.acked_end && due > now {
@@ -87,7 +87,7 @@ impl<P> Flight<P> {
                         self.loss_at = due;
                         break;
                     }
-                    sent.fate = Fate::Lost;
+                    sent.fate = PacketFate::Lost;
                     losses.packets += 1;
                     losses.bytes += u64::from(sent.bytes);
                     losses.newest = number;
@@ -106,8 +106,8 @@ impl<P> Flight<P> {
     /// All packets in flight are taken for lost, as after a timeout (RFC 6298).
     pub(crate) fn lose_all(&mut self) {
         for sent in &mut self.packets {
-            if sent.fate == Fate::Flying {
-                sent.fate = Fate::Lost;
+            if sent.fate == PacketFate::Flying {
+                sent.fate = PacketFate::Lost;
             }
         }
         self.in_flight = 0;

@@ -8,21 +8,21 @@ const INITIAL_BURST: u32 = 10;
 
 /// When the next packet may leave.
 #[derive(Debug, Clone)]
-pub(crate) struct Pacer {
+pub(crate) struct SendPacer {
     pace: Pace,
     burst: u32,
 }
 
-impl Default for Pacer {
+impl Default for SendPacer {
     fn default() -> Self {
-        Pacer {
+        SendPacer {
             pace: Pace::default(),
             burst: INITIAL_BURST,
         }
     }
 }
 
-impl Pacer {
+impl SendPacer {
     /// When the next packet may leave.
     pub(crate) fn next(&self) -> Instant {
         self.pace.next()
@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn ten_at_once_then_one_by_one() {
-        let mut pacer = Pacer::default();
+        let mut pacer = SendPacer::default();
         let gap = Duration::from_millis(2);
         let at = |ms: u64| Instant::ZERO + Duration::from_millis(ms);
         for _ in 0..10 {

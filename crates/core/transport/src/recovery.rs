@@ -5,7 +5,7 @@ use cca::Signal;
 
 /// The newest period: it lasts until a packet that was sent in it is acknowledged.
 #[derive(Debug, Default)]
-pub(crate) struct Recovery {
+pub(crate) struct RecoveryPeriod {
     /// Number of the first packet that was sent in it.
     until: u64,
     active: bool,
@@ -15,7 +15,7 @@ pub(crate) struct Recovery {
     timeout: bool,
 }
 
-impl Recovery {
+impl RecoveryPeriod {
     /// All packets before `acked` may have been acknowledged; true if that ends a period with
     /// losses.
     pub(crate) fn acknowledged(&mut self, acked: u64) -> bool {
@@ -33,7 +33,7 @@ impl Recovery {
             self.lossy |= self.active && signal == Signal::Loss;
             return false;
         }
-        *self = Recovery {
+        *self = RecoveryPeriod {
             until: next,
             active: true,
             lossy: signal == Signal::Loss,
@@ -44,7 +44,7 @@ impl Recovery {
 
     /// All packets before `next` are presumed lost.
     pub(crate) fn timed_out(&mut self, next: u64) {
-        *self = Recovery {
+        *self = RecoveryPeriod {
             until: next,
             active: true,
             lossy: true,
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn once_a_round_trip() {
-        let mut recovery = Recovery::default();
+        let mut recovery = RecoveryPeriod::default();
         assert!(recovery.enter(Signal::Mark, 3, 10));
         assert!(recovery.is_active(), "a mark counts");
         assert!(!recovery.enter(Signal::Loss, 5, 12), "known by its mark");
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn nothing_has_to_be_repaired_after_a_mark() {
-        let mut recovery = Recovery::default();
+        let mut recovery = RecoveryPeriod::default();
         assert!(recovery.enter(Signal::Mark, 3, 10));
         assert!(!recovery.acknowledged(11), "it ends without a word");
         assert!(!recovery.is_active());

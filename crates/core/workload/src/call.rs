@@ -103,7 +103,7 @@ impl Workload for CallParams {
         if let Some(carrier) = self.connection() {
             return Box::new(LibraryCall::new(self, carrier, encoder, start.now));
         }
-        Box::new(Call {
+        Box::new(CallApp {
             encoder,
             microphone: self.audio.0.map(|rate| Microphone::new(rate, start.now)),
         })
@@ -140,7 +140,7 @@ impl Workload for CallParams {
 
 /// Hands an encoder's frames, and a microphone's, to a media session.
 #[derive(Debug)]
-struct Call {
+struct CallApp {
     encoder: Encoder,
     microphone: Option<Microphone>,
 }
@@ -151,7 +151,7 @@ const SESSION: ConnId = ConnId(0);
 const VIDEO: u64 = 0;
 const AUDIO: u64 = 1;
 
-impl Call {
+impl CallApp {
     /// The microphone's turn has come.
     fn hear(&mut self, now: Instant, out: &mut Vec<Output>) {
         if let Some(microphone) = &mut self.microphone {
@@ -160,7 +160,7 @@ impl Call {
     }
 }
 
-impl App for Call {
+impl App for CallApp {
     fn handle(&mut self, now: Instant, input: Input, out: &mut Vec<Output>) {
         match input {
             Input::Start => {

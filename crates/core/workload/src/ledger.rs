@@ -10,12 +10,12 @@ use std::collections::{BTreeMap, VecDeque};
 #[derive(Debug, Default)]
 pub struct Ledger {
     /// Stream 0, the only one of TCP.
-    first: Stream,
-    others: BTreeMap<u32, Stream>,
+    first: LedgerStream,
+    others: BTreeMap<u32, LedgerStream>,
 }
 
 #[derive(Debug, Default)]
-struct Stream {
+struct LedgerStream {
     sent: u64,
     received: u64,
     /// Messages with the offset of their end.
@@ -24,7 +24,7 @@ struct Stream {
 
 impl Ledger {
     #[inline]
-    fn stream(&mut self, stream: u32) -> &mut Stream {
+    fn stream(&mut self, stream: u32) -> &mut LedgerStream {
         match stream {
             0 => &mut self.first,
             _ => self.others.entry(stream).or_default(),

@@ -178,7 +178,7 @@ impl Workload for UdpParams {
         let beat = rate.max(Rate::from_bits(1)).time_for(self.packet.get());
         let others = if self.turns { start.place } else { 0 };
         let burst = start.now + self.on * u64::from(others);
-        Box::new(Sender {
+        Box::new(UdpSender {
             params: self.clone(),
             beat: beat.max(Duration::from_nanos(1)),
             chance: start.chance(),
@@ -229,7 +229,7 @@ fn observed(figure: u8, value: f64, began: Instant) -> Output {
 
 /// The end that sends.
 #[derive(Debug)]
-struct Sender {
+struct UdpSender {
     params: UdpParams,
     /// From one datagram to the next.
     beat: Duration,
@@ -241,7 +241,7 @@ struct Sender {
     sent: u64,
 }
 
-impl Sender {
+impl UdpSender {
     fn schedule(&mut self, out: &mut Vec<Output>) {
         self.next = match self.params.pattern {
             Pattern::Constant => self.next + self.beat,
@@ -289,7 +289,7 @@ impl Sender {
     }
 }
 
-impl App for Sender {
+impl App for UdpSender {
     fn handle(&mut self, now: Instant, input: Input, out: &mut Vec<Output>) {
         match input {
             Input::Start => {

@@ -15,7 +15,7 @@ use transport::tcp::Tcp;
 use transport::{Config, Connection, media};
 use units::random::Stream;
 use units::{Ecn, Instant, Rate, Refusal};
-use workload::driver::{End, Fate, Flow};
+use workload::driver::{Fate, FlowEnd, OpenedFlow};
 use workload::{AudioFrame, Conditions, Frame, audio};
 use workload::{Carrier, Datagram, Driver, Rows, Sockets};
 
@@ -26,7 +26,7 @@ use workload::{Carrier, Datagram, Driver, Rows, Sockets};
 pub fn pair(
     now: Instant,
     traffic: &Traffic,
-    flow: &Flow,
+    flow: &OpenedFlow,
     config: &Config,
     controls: &cca::Registry,
     seed: u64,
@@ -59,8 +59,8 @@ pub fn pair(
                 rates.ok_or_else(|| Refusal::new("a media session needs its encoder's rates"))?;
             let params = &traffic.session;
             let control = control(params.setup(start, bounds, seed))?;
-            let receiver = media::Receiver::new(params, control.feedback());
-            let sender = media::Sender::new(params, control);
+            let receiver = media::MediaReceiver::new(params, control.feedback());
+            let sender = media::MediaSender::new(params, control);
             let receiver = Endpoint::Receiver(Box::new(receiver));
             Ok([Endpoint::Sender(Box::new(sender)), receiver])
         }
@@ -109,7 +109,7 @@ fn setup(config: &Config, carrier: Carrier) -> cca::Setup {
 
 fn control(
     traffic: &Traffic,
-    flow: &Flow,
+    flow: &OpenedFlow,
     controls: &cca::Registry,
     seed: u64,
     setup: cca::Setup,
@@ -165,7 +165,7 @@ pub fn unsent(end: &Endpoint) -> Option<u64> {
 
 /// Gives a frame to the media session that sends from an end.
 pub fn frame(end: &mut Endpoint, now: Instant, frame: Frame) {
-    let frame = media::Frame {
+    let frame = media::EncodedFrame {
         stream: frame.stream,
         id: frame.id,
         bytes: frame.bytes,
@@ -205,7 +205,7 @@ pub fn audio(end: &mut Endpoint, now: Instant, frame: AudioFrame) {
 pub fn tell<S: Sockets>(
     driver: &mut Driver,
     now: Instant,
-    end: End,
+    end: FlowEnd,
     event: EndEvent,
     sockets: &mut S,
 ) -> Result<(), S::Error> {
@@ -229,13 +229,13 @@ pub fn tell<S: Sockets>(
     }
 }
 
-fn fate(event: media::Event) -> Fate {
+fn fate(event: media::MediaEvent) -> Fate {
     match event {
-        media::Event::FrameComplete { stream, id, .. } => Fate::Complete(stream, id),
-        media::Event::FrameShown {
+        media::MediaEvent::FrameComplete { stream, id, .. } => Fate::Complete(stream, id),
+        media::MediaEvent::FrameShown {
             stream, id, held, ..
         } => Fate::Shown(stream, id, held),
-        media::Event::FrameLost { stream, id, .. } => Fate::Lost(stream, id),
-        media::Event::AudioArrived { id, .. } => Fate::Heard(id),
+        media::MediaEvent::FrameLost { stream, id, .. } => Fate::Lost(stream, id),
+        media::MediaEvent::AudioArrived { id, .. } => Fate::Heard(id),
     }
 }

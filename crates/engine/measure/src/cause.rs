@@ -80,7 +80,7 @@ pub struct Stall {
 /// The kind of a cause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum CauseKind {
     /// Its packets waited in a queue behind others', or were dropped by it.
     Queue,
     /// The link behind a queue carried much less than usual.
@@ -107,7 +107,7 @@ pub enum Kind {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Cause {
     /// Its kind.
-    pub kind: Kind,
+    pub kind: CauseKind,
     /// It happened to what answers the call: reports, acknowledgements, requests for packets and for key
     /// frames. Its frames then wait at their sender.
     #[serde(default)]
@@ -168,7 +168,7 @@ pub enum Whose {
 
 impl Cause {
     /// A cause of which no packets tell.
-    pub fn of(kind: Kind, queue: Option<String>) -> Self {
+    pub fn of(kind: CauseKind, queue: Option<String>) -> Self {
         Cause {
             kind,
             back: false,

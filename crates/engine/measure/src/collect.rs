@@ -8,7 +8,7 @@ use crate::flows::{Flows, flow_name};
 use crate::link_meter::LinkMeter;
 use crate::loads::Loads;
 use crate::notes::notes;
-use crate::rates::Rates;
+use crate::rates::FollowedRates;
 use crate::result::{CallResult, FlowResult, Note, RunResult, Series};
 use crate::senders::Senders;
 use crate::series::{Lines, Width};
@@ -27,9 +27,9 @@ pub struct Collector {
     end: Instant,
     width: Width,
     links: Vec<LinkMeter>,
-    flows: Flows<Flow>,
+    flows: Flows<CollectedFlow>,
     /// Flows that have a row in results and have ended, with their numbers.
-    ended: Vec<(FlowId, Flow)>,
+    ended: Vec<(FlowId, CollectedFlow)>,
     /// Flows so far, by traffic entry.
     started: Vec<u32>,
     /// The first queue in the direction in which most of an entry's data goes.
@@ -39,7 +39,7 @@ pub struct Collector {
     audios: Audios,
     loads: Loads,
     figures: Figures,
-    rates: Rates,
+    rates: FollowedRates,
     senders: Senders,
     /// The data for plots of the run, if kept.
     lines: Option<Lines>,
@@ -48,7 +48,7 @@ pub struct Collector {
 }
 
 #[derive(Debug, Clone)]
-struct Flow {
+struct CollectedFlow {
     traffic: TrafficId,
     /// Its number among the entry's, from 1.
     number: u32,
@@ -94,7 +94,7 @@ impl Collector {
             audios: Audios::new(from, buffered.collect()),
             loads: Loads::default(),
             figures: Figures::new(scenario),
-            rates: Rates::default(),
+            rates: FollowedRates::default(),
             senders: Senders::default(),
             lines: series.then(Lines::default),
             shared: vec![None; scenario.traffic.len()],
@@ -179,7 +179,7 @@ impl Collector {
     #[cold]
     #[inline(never)]
     fn sender(&mut self, now: Instant, flow: FlowId, event: &Event) {
-        let Some(&mut Flow {
+        let Some(&mut CollectedFlow {
             traffic, number, ..
         }) = self.flows.get_mut(flow)
         else {
@@ -227,7 +227,7 @@ impl Collector {
                 Rows::Call | Rows::Loads | Rows::Flows => lines.add(name()),
             }
         });
-        let started = Flow {
+        let started = CollectedFlow {
             traffic,
             number,
             queue: self.queues[place],
@@ -406,12 +406,12 @@ impl Collector {
         entries.filter(move |(_, entry)| entry.kind.entry.rows == rows)
     }
 
-    fn calls(&self, flows: &[(FlowId, Flow)]) -> Vec<CallResult> {
+    fn calls(&self, flows: &[(FlowId, CollectedFlow)]) -> Vec<CallResult> {
         self.entries(Rows::Call)
             .map(|(index, entry)| {
                 let video = self.videos[index].as_ref();
                 let video = video.map_or_else(Measured::default, |v| v.measured(self.end));
-                let rate = |flow: &Flow| self.goodput(flow).as_mbit_f64();
+                let rate = |flow: &CollectedFlow| self.goodput(flow).as_mbit_f64();
                 let mut waits = of(flows, index).filter_map(|flow| flow.waits.as_deref());
                 CallResult {
                     name: entry.name.clone(),
@@ -433,7 +433,7 @@ impl Collector {
             .collect()
     }
 
-    fn transfers(&self, flows: &[(FlowId, Flow)]) -> Vec<FlowResult> {
+    fn transfers(&self, flows: &[(FlowId, CollectedFlow)]) -> Vec<FlowResult> {
         self.entries(Rows::Flows)
             .flat_map(|(index, entry)| {
                 of(flows, index).map(move |flow| FlowResult {
@@ -450,7 +450,7 @@ impl Collector {
             .collect()
     }
 
-    fn goodput(&self, flow: &Flow) -> Rate {
+    fn goodput(&self, flow: &CollectedFlow) -> Rate {
         let from = flow.started.max(self.from);
         let until = flow.done.unwrap_or(self.end);
         match until.since(from) {
@@ -460,8 +460,9 @@ impl Collector {
     }
 
     /// Jain's index over calls and transfers that last as long as the run.
-    fn fairness(&self, flows: &[(FlowId, Flow)]) -> Option<f64> {
-        let lasting = |flow: &&Flow| has_row(self.rows(flow.traffic)) && flow.done.is_none();
+    fn fairness(&self, flows: &[(FlowId, CollectedFlow)]) -> Option<f64> {
+        let lasting =
+            |flow: &&CollectedFlow| has_row(self.rows(flow.traffic)) && flow.done.is_none();
         let rates: Vec<f64> = flows
             .iter()
             .map(|(_, flow)| flow)
@@ -508,7 +509,7 @@ const fn has_row(rows: Rows) -> bool {
 }
 
 /// A flow's name.
-fn name_of(scenario: &Scenario, flows: &[(FlowId, Flow)], flow: FlowId) -> String {
+fn name_of(scenario: &Scenario, flows: &[(FlowId, CollectedFlow)], flow: FlowId) -> String {
     let place = flows.binary_search_by_key(&flow, |(number, _)| *number);
     let found = place.ok().map(|place| &flows[place].1);
     found.map_or_else(String::new, |flow| {
@@ -523,8 +524,8 @@ fn control(entry: &Traffic) -> String {
 }
 
 /// The flows of a traffic entry.
-fn of(flows: &[(FlowId, Flow)], traffic: usize) -> impl Iterator<Item = &Flow> {
-    let this = move |flow: &&Flow| usize::from(flow.traffic.0) == traffic;
+fn of(flows: &[(FlowId, CollectedFlow)], traffic: usize) -> impl Iterator<Item = &CollectedFlow> {
+    let this = move |flow: &&CollectedFlow| usize::from(flow.traffic.0) == traffic;
     flows.iter().map(|(_, flow)| flow).filter(this)
 }
 

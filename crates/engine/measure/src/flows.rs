@@ -22,11 +22,11 @@ const PAGE: usize = 256;
 /// page.
 #[derive(Debug)]
 pub struct Flows<T> {
-    pages: Vec<Option<Box<Page<T>>>>,
+    pages: Vec<Option<Box<FlowPage<T>>>>,
 }
 
 #[derive(Debug)]
-struct Page<T> {
+struct FlowPage<T> {
     held: usize,
     flows: [Option<T>; PAGE],
 }
@@ -50,7 +50,7 @@ impl<T> Flows<T> {
             self.pages.push(None);
         }
         let page = self.pages[page].get_or_insert_with(|| {
-            Box::new(Page {
+            Box::new(FlowPage {
                 held: 0,
                 flows: [const { None }; PAGE],
             })

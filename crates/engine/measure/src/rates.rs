@@ -12,14 +12,14 @@ const MOST: usize = 1_000_000;
 
 /// All followed links of a run.
 #[derive(Debug, Default)]
-pub struct Rates {
-    links: BTreeMap<LinkId, Meter>,
+pub struct FollowedRates {
+    links: BTreeMap<LinkId, RatesMeter>,
     /// Time, queue, Mbit/s and reason of each change, if kept.
     pub line: Vec<(f64, usize, f64, &'static str)>,
 }
 
 #[derive(Debug)]
-struct Meter {
+struct RatesMeter {
     /// The last decision, and since when it is accounted for.
     last: (Instant, Decision),
     /// Mbit.
@@ -31,7 +31,7 @@ struct Meter {
     reasons: BTreeMap<&'static str, f64>,
 }
 
-impl Rates {
+impl FollowedRates {
     /// A link's rate was decided; what is before `from` is not measured.
     pub fn rated(
         &mut self,
@@ -41,7 +41,7 @@ impl Rates {
         decision: Decision,
         keep: bool,
     ) {
-        let meter = self.links.entry(link).or_insert_with(|| Meter {
+        let meter = self.links.entry(link).or_insert_with(|| RatesMeter {
             last: (now.max(from), decision),
             sum: 0.0,
             least: f64::INFINITY,
@@ -84,7 +84,7 @@ impl Rates {
     }
 }
 
-impl Meter {
+impl RatesMeter {
     /// Accounts for the time until `now`.
     fn until(&mut self, now: Instant) {
         let (since, decision) = self.last;
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn rates_count_by_their_time_after_the_warmup() {
-        let mut rates = Rates::default();
+        let mut rates = FollowedRates::default();
         let at = |seconds| Instant::ZERO + Duration::from_secs(seconds);
         let mut rated = |seconds, mbit, why| {
             let decision = Decision {

@@ -20,8 +20,8 @@ pub struct Video {
     /// Its receiver has a jitter buffer.
     buffered: bool,
     /// Frames whose fate or whose turn's end is open, in the order of sending.
-    open: VecDeque<Frame>,
-    shown: Shown,
+    open: VecDeque<MeasuredFrame>,
+    shown: ShownStats,
     frames: u64,
     late: u64,
     lost: u64,
@@ -30,15 +30,15 @@ pub struct Video {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Frame {
+struct MeasuredFrame {
     number: u64,
     sent: Instant,
     arrived: Option<Instant>,
-    fate: Option<Fate>,
+    fate: Option<VideoFate>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Fate {
+enum VideoFate {
     Shown,
     Lost(Instant),
 }
@@ -71,7 +71,7 @@ impl Video {
             threshold,
             buffered,
             open: VecDeque::new(),
-            shown: Shown::new(buffered),
+            shown: ShownStats::new(buffered),
             frames: 0,
             late: 0,
             lost: 0,
@@ -85,7 +85,7 @@ impl Video {
         if now >= self.from {
             self.shown.begin(now);
         }
-        self.open.push_back(Frame {
+        self.open.push_back(MeasuredFrame {
             number,
             sent: now,
             arrived: None,
@@ -103,19 +103,19 @@ impl Video {
     /// A frame was skipped. One that arrived, but could not be shown, is lost all the same.
     pub fn lost(&mut self, now: Instant, number: u64) {
         if let Some(frame) = self.frame(number) {
-            frame.fate = Some(Fate::Lost(now));
+            frame.fate = Some(VideoFate::Lost(now));
         }
     }
 
     /// A frame was shown that a jitter buffer had for as long as `held`.
     pub fn shown(&mut self, now: Instant, number: u64, held: Duration) {
         if let Some(frame) = self.frame(number) {
-            frame.fate = Some(Fate::Shown);
+            frame.fate = Some(VideoFate::Shown);
         }
         self.shown.shown(now, self.from, held);
     }
 
-    fn frame(&mut self, number: u64) -> Option<&mut Frame> {
+    fn frame(&mut self, number: u64) -> Option<&mut MeasuredFrame> {
         let place = self
             .open
             .binary_search_by_key(&number, |frame| frame.number);
@@ -144,13 +144,13 @@ impl Video {
     }
 
     /// Counts a frame whose turn ends at `ends`, as it is at `now`.
-    fn count(&mut self, frame: Frame, ends: Instant, now: Instant) -> Turn {
+    fn count(&mut self, frame: MeasuredFrame, ends: Instant, now: Instant) -> Turn {
         let delay = match (frame.fate, frame.arrived) {
-            (Some(Fate::Lost(at)), _) | (_, Some(at)) => Some(at.since(frame.sent)),
+            (Some(VideoFate::Lost(at)), _) | (_, Some(at)) => Some(at.since(frame.sent)),
             // A frame under way that is not late yet has no known delay.
             _ => Some(now.since(frame.sent)).filter(|delay| *delay > self.threshold),
         };
-        let lost = matches!(frame.fate, Some(Fate::Lost(_)));
+        let lost = matches!(frame.fate, Some(VideoFate::Lost(_)));
         let late = delay.is_some_and(|delay| delay > self.threshold);
         let stall = if late {
             ends.since(frame.sent)
@@ -219,7 +219,7 @@ pub struct Measured {
 
 /// Statistics of the moments at which frames are shown.
 #[derive(Debug)]
-struct Shown {
+struct ShownStats {
     /// Start of the second that is being counted, once a measured frame was handed over.
     second: Option<Instant>,
     /// Frames shown in it.
@@ -231,9 +231,9 @@ struct Shown {
     held: Duration,
 }
 
-impl Shown {
+impl ShownStats {
     fn new(buffered: bool) -> Self {
-        Shown {
+        ShownStats {
             second: None,
             count: 0,
             low: 0,

@@ -14,19 +14,19 @@ pub struct Waits {
     packets: u64,
     total: Duration,
     max: Duration,
-    counts: Counts,
+    counts: DigitCounts,
 }
 
 /// How many waits had the same first three digits, in microseconds. The classes are those of an
 /// [`Histogram`], which takes four times as long to count one; it is filled at the end. They grow
 /// with the longest wait, to some 90 kB.
 #[derive(Debug, Clone, Default)]
-struct Counts(Vec<u32>);
+struct DigitCounts(Vec<u32>);
 
 /// Binary digits that are kept of a number of microseconds: three decimal ones.
 const DIGITS: u32 = 11;
 
-impl Counts {
+impl DigitCounts {
     fn record(&mut self, micros: u64) {
         let dropped = (u64::BITS - micros.leading_zeros()).saturating_sub(DIGITS);
         let class = (dropped << (DIGITS - 1)) as usize + (micros >> dropped) as usize;
@@ -141,7 +141,7 @@ mod tests {
     /// them from one that counted the values themselves.
     #[test]
     fn counts_have_the_classes_of_a_histogram() {
-        let mut counts = Counts::default();
+        let mut counts = DigitCounts::default();
         let mut direct = Histogram::<u32>::new(3).unwrap();
         let around = |power: u32| [(1 << power) - 1, 1 << power, (1 << power) + 1];
         for micros in (0..5000).chain((11..32).flat_map(around)).chain([LONGEST]) {

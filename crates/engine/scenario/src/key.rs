@@ -100,7 +100,7 @@ impl<T> Named for &Key<T> {
 }
 
 /// What values of a key are.
-pub trait Kind {
+pub trait KeyKind {
     /// Their name in help texts.
     const KIND: &'static str;
 
@@ -110,7 +110,7 @@ pub trait Kind {
     }
 }
 
-impl<T: Value> Kind for T {
+impl<T: Value> KeyKind for T {
     const KIND: &'static str = <T as Value>::KIND;
 
     fn shown(text: &str) -> String {
@@ -124,7 +124,7 @@ macro_rules! kinds {
         $(#[$meta])*
         pub enum $name {}
 
-        impl Kind for $name {
+        impl KeyKind for $name {
             const KIND: &'static str = $kind;
         }
     )*};

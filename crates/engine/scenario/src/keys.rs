@@ -7,7 +7,8 @@
 
 use crate::dscp::Dscp;
 use crate::key::{
-    Choices, Chosen, File, Kind, Line, Listed, Name, Passed, Registered, Steps, Subtable, Subtables,
+    Choices, Chosen, File, KeyKind, Line, Listed, Name, Passed, Registered, Steps, Subtable,
+    Subtables,
 };
 pub use crate::key::{Declared, Key};
 use crate::model::{Buffer, Stack};
@@ -37,7 +38,7 @@ macro_rules! keys {
                 declared: Declared {
                     spec: Spec {
                         name: stringify!($key),
-                        kind: <$type as Kind>::KIND,
+                        kind: <$type as KeyKind>::KIND,
                         default: $value,
                         range: keys!(@maybe $(($least, $most))?),
                         help: concat!($($help),+).trim_ascii(),
@@ -46,7 +47,7 @@ macro_rules! keys {
                     },
                     unsaid: keys!(@maybe $($unsaid)?),
                     beside: keys!(@maybe $(stringify!($beside))?),
-                    shown: <$type as Kind>::shown,
+                    shown: <$type as KeyKind>::shown,
                 },
                 of: PhantomData,
             },

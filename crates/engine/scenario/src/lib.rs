@@ -39,7 +39,7 @@ pub use names::{AnyNames, Names};
 pub use read::name;
 pub use reflectors::Reflectors;
 pub use resolve::MEASURED;
-pub use section::{Places, Section, Text};
+pub use section::{Section, SettingPlaces, Text};
 pub use shaper::{Part, Shaper};
 pub use units::Choice;
 pub use wire::{Share, Wire};

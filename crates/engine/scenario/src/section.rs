@@ -257,9 +257,9 @@ impl<'a> Section<'a> {
         mut self,
         specs: &'static [Spec],
         check: impl Fn(&Settings) -> core::result::Result<(), Refusal>,
-    ) -> Result<(Vec<(String, String)>, Places<'a>)> {
+    ) -> Result<(Vec<(String, String)>, SettingPlaces<'a>)> {
         let mut settings = Vec::new();
-        let mut places = Places {
+        let mut places = SettingPlaces {
             document: self.document,
             keys: Vec::new(),
         };
@@ -333,13 +333,13 @@ const NOT_MODELLED: [(&str, &str); 9] = [
 ];
 
 /// The place of settings.
-pub struct Places<'a> {
+pub struct SettingPlaces<'a> {
     document: &'a Document,
     /// Name, path and place of each.
     keys: Vec<(String, String, Origin)>,
 }
 
-impl Places<'_> {
+impl SettingPlaces<'_> {
     /// The error for a file named by the setting called `key` that could not be loaded.
     pub fn error(&self, key: &str, error: &LibraryError) -> ScenarioError {
         if let Some(file) = &error.file {

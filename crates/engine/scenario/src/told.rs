@@ -20,7 +20,7 @@ pub fn controller(text: &Text<'_>, before: &[Link], names: &dyn Names) -> Result
     let figures = |choice: &Choice| {
         let mut choice = choice.clone();
         for (key, value) in &mut choice.settings {
-            if let Some(part) = Part::parse(value) {
+            if let Some(part) = RatePart::parse(value) {
                 *value = part.of(slowest(before, key)?).max(LEAST).to_string();
             }
         }
@@ -55,13 +55,13 @@ fn slowest<'a>(before: &'a [Link], key: &str) -> core::result::Result<&'a Capaci
 
 /// A part of a mean, or of a quantile.
 #[derive(Debug, PartialEq)]
-struct Part {
+struct RatePart {
     factor: f64,
     /// The share of the time; the mean without it.
     below: Option<f64>,
 }
 
-impl Part {
+impl RatePart {
     /// `mean` or `p10`, behind a factor or alone.
     fn parse(text: &str) -> Option<Self> {
         let at = text.find(['m', 'p'])?;
@@ -80,7 +80,7 @@ impl Part {
                 Some(f64::from(percent).clamp(0.0, 100.0) / 100.0)
             }
         };
-        Some(Part { factor, below })
+        Some(RatePart { factor, below })
     }
 
     fn of(&self, capacity: &Capacity) -> Rate {
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn parts_are_told_from_rates() {
-        let part = |text| Part::parse(text).map(|part| (part.factor, part.below));
+        let part = |text| RatePart::parse(text).map(|part| (part.factor, part.below));
         assert_eq!(part("mean"), Some((1.0, None)));
         assert_eq!(part("0.85mean"), Some((0.85, None)));
         assert_eq!(part("p10"), Some((1.0, Some(0.1))));

@@ -18,7 +18,7 @@ use workload::page::Page;
 use workload::{BuildError, Carrier, Entry, Kind, Library, LibraryError, Rows};
 
 /// The names to which an entry may refer.
-struct Known<'a> {
+struct KnownNames<'a> {
     links: &'a [Link],
     stall_threshold: Duration,
     names: &'a dyn Names,
@@ -33,7 +33,7 @@ pub fn traffic(
     names: &dyn Names,
 ) -> Result<(Vec<Traffic>, Vec<Incomplete>)> {
     let shelf = Shelf::default();
-    let known = Known {
+    let known = KnownNames {
         links,
         stall_threshold,
         names,
@@ -74,7 +74,7 @@ pub fn traffic(
 
 /// One entry; several for calls and pages, whose frames and loads are told apart by the entry, and
 /// for instances on different computers.
-fn entry(mut section: Section<'_>, name: String, known: &Known<'_>) -> Result<Vec<Traffic>> {
+fn entry(mut section: Section<'_>, name: String, known: &KnownNames<'_>) -> Result<Vec<Traffic>> {
     let (entry, kind) = workload(&mut section, &name, known.names)?;
     section.only(
         &[

@@ -25,7 +25,7 @@ pub enum EndKind {
     /// The end of a TCP connection that has not arrived yet, and the markings of its packets.
     Listener(TcpListener, Marking),
     /// An end of a TCP connection.
-    Stream(Stream),
+    Stream(TcpStreamEnd),
     /// Datagrams, and their transport.
     Datagrams(Box<Datagrams>),
     /// Closed.
@@ -33,7 +33,7 @@ pub enum EndKind {
 }
 
 /// An end of a TCP connection.
-pub struct Stream {
+pub struct TcpStreamEnd {
     fd: OwnedFd,
     /// The handshake is complete.
     pub connected: bool,
@@ -57,7 +57,7 @@ pub enum Ready {
     Nothing,
 }
 
-impl Stream {
+impl TcpStreamEnd {
     /// A connection, whose handshake is complete if `connected`.
     pub fn new(fd: OwnedFd, connected: bool, epoll: &Epoll, token: u64) -> Result<Self, Failure> {
         let mut flags = EpollFlags::EPOLLIN;
@@ -67,7 +67,7 @@ impl Stream {
         epoll
             .add(&fd, EpollEvent::new(flags, token))
             .tried("epoll")?;
-        Ok(Stream {
+        Ok(TcpStreamEnd {
             fd,
             connected,
             pending: 0,

@@ -94,7 +94,7 @@ pub fn read(text: &str) -> Result<Vec<(Instant, Said)>, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cca::notice::{Kind, Notice};
+    use cca::notice::{Notice, NoticeKind};
     use proptest::prelude::*;
     use units::{Duration, FlowId};
     use workload::ideal::Ideal;
@@ -157,7 +157,7 @@ mod tests {
             },
         ];
         let notices = [
-            Notice::Verdict(Kind::Fair),
+            Notice::Verdict(NoticeKind::Fair),
             Notice::Reduced,
             Notice::Congested,
         ];

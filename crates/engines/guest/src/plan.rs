@@ -35,7 +35,7 @@ pub struct Plan {
     /// QUIC negotiates ECN; TCP's setting is a sysctl.
     pub ecn: bool,
     /// The traffic entries.
-    pub traffic: Vec<Entry>,
+    pub traffic: Vec<PlanEntry>,
 }
 
 /// One step of building the network.
@@ -109,7 +109,7 @@ pub struct TapPlan {
 
 /// A traffic entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct PlanEntry {
     name: String,
     kind: String,
     settings: Settings,
@@ -147,11 +147,11 @@ impl Library for Carried<'_> {
     }
 }
 
-impl Entry {
+impl PlanEntry {
     /// The guest's entry for `traffic` in `scenario`.
-    pub fn of(traffic: &Traffic, scenario: &Scenario) -> Entry {
+    pub fn of(traffic: &Traffic, scenario: &Scenario) -> PlanEntry {
         let control = traffic.control.as_ref();
-        Entry {
+        PlanEntry {
             name: traffic.name.clone(),
             kind: traffic.kind.name().to_owned(),
             settings: owned(traffic.kind.workload.values()),
@@ -229,9 +229,9 @@ mod tests {
         let document = Document::parse("test", SCENARIO).unwrap();
         let scenario = document.resolve(&names).unwrap();
         for traffic in &scenario.traffic {
-            let entry = Entry::of(traffic, &scenario);
+            let entry = PlanEntry::of(traffic, &scenario);
             let text = serde_json::to_string(&entry).unwrap();
-            let read: Entry = serde_json::from_str(&text).unwrap();
+            let read: PlanEntry = serde_json::from_str(&text).unwrap();
             // Addresses of pages are of the survey's, not of a run's, concern; a preset's values
             // are written out.
             let rtt = Some(scenario.paths(traffic)[0].rtt);
@@ -250,7 +250,7 @@ mod tests {
         let bad = r#"{"name":"x","kind":"bulk","settings":[["size","much"]],"session":[],"pages":[],
             "host":"x","dscp":0,"start":0,"count":1,"first":0,"stagger":0,"jitter":0,"rtt":0,"rate":0,
             "control":"cubic","up":false}"#;
-        let entry: Entry = serde_json::from_str(bad).unwrap();
+        let entry: PlanEntry = serde_json::from_str(bad).unwrap();
         let failure = entry.traffic(&Registry::builtin()).unwrap_err().to_string();
         assert!(failure.contains("entry \"x\" of the plan") && failure.contains("size"));
     }

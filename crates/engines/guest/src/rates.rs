@@ -29,17 +29,17 @@ const ETHERNET: u8 = 1;
 const QUANTUM: u32 = 1514;
 
 /// Changes of rates, ready to be sent.
-pub struct Rates {
+pub struct RateChanges {
     socket: Option<OwnedFd>,
     /// The times, and the messages sent then.
     steps: Vec<(Instant, Vec<u8>)>,
 }
 
-impl Rates {
+impl RateChanges {
     /// Prepares `steps`.
-    pub fn new(steps: &[RateStep], namespaces: &mut Namespaces) -> Result<Rates, Failure> {
+    pub fn new(steps: &[RateStep], namespaces: &mut Namespaces) -> Result<RateChanges, Failure> {
         if steps.is_empty() {
-            return Ok(Rates {
+            return Ok(RateChanges {
                 socket: None,
                 steps: Vec::new(),
             });
@@ -53,7 +53,7 @@ impl Rates {
             let index = if_nametoindex(step.device.as_str()).tried(&step.device)?;
             Ok((Instant::from_nanos(step.at), message(step, index)))
         };
-        Ok(Rates {
+        Ok(RateChanges {
             socket: Some(socket),
             steps: steps.iter().map(prepare).collect::<Result<_, Failure>>()?,
         })

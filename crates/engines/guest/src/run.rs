@@ -4,8 +4,8 @@ use crate::command;
 use crate::error::{Failure, Tried};
 use crate::place::Namespaces;
 use crate::plan::Plan;
-use crate::rates::Rates;
-use crate::setup::{Delays, Setup};
+use crate::rates::RateChanges;
+use crate::setup::{Delays, GuestSetup};
 use crate::tap::Tap;
 use crate::world::{World, clock};
 use serde::{Deserialize, Serialize};
@@ -44,9 +44,9 @@ pub fn run_file(plan: &Path, out: &Path) -> Result<Report, Failure> {
 pub fn run(plan: &Plan, out: &Path) -> Result<Report, Failure> {
     command::build(plan)?;
     let mut namespaces = Namespaces::open(&plan.places)?;
-    let rates = Rates::new(&plan.rates, &mut namespaces)?;
+    let rates = RateChanges::new(&plan.rates, &mut namespaces)?;
     let delays = Delays::Classes(plan.delays.clone());
-    let setup = Setup::new(&plan.traffic, plan.seed, plan.ecn, delays)?;
+    let setup = GuestSetup::new(&plan.traffic, plan.seed, plan.ecn, delays)?;
     let mut world = World::new(setup, namespaces, rates)?;
     std::thread::sleep(REST);
     let tap = plan.tap.as_ref().map(Tap::start).transpose()?;

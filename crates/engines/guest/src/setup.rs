@@ -6,14 +6,14 @@ use crate::socket::Marking;
 use scenario::Traffic;
 use transport::{Config, Endpoint};
 use units::{Duration, FlowId, Instant, Refusal};
-use workload::driver::{Entry, Flow};
+use workload::driver::{OpenedFlow, TrafficEntry};
 
 /// The plan's settings of traffic.
-pub struct Setup {
+pub struct GuestSetup {
     /// The entries.
     pub traffic: Vec<Traffic>,
     /// The same, as the driver of applications needs it.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<TrafficEntry>,
     /// The run's seed.
     pub seed: u64,
     /// QUIC negotiates ECN.
@@ -34,18 +34,18 @@ pub enum Delays {
     Told(Box<dyn Fn(FlowId, Duration) + Send>),
 }
 
-impl Setup {
+impl GuestSetup {
     /// Reads the entries of a plan.
     pub fn new(
-        entries: &[plan::Entry],
+        entries: &[plan::PlanEntry],
         seed: u64,
         ecn: bool,
         delays: Delays,
-    ) -> Result<Setup, Failure> {
+    ) -> Result<GuestSetup, Failure> {
         let registry = workload::Registry::builtin();
-        let read = |entry: &plan::Entry| {
+        let read = |entry: &plan::PlanEntry| {
             let traffic = entry.traffic(&registry)?;
-            let known = Entry {
+            let known = TrafficEntry {
                 name: traffic.name.clone(),
                 kind: traffic.kind.clone(),
                 first: traffic.first,
@@ -57,7 +57,7 @@ impl Setup {
         };
         let read: Result<Vec<_>, Failure> = entries.iter().map(read).collect();
         let (traffic, entries) = read.tried("the plan")?.into_iter().unzip();
-        Ok(Setup {
+        Ok(GuestSetup {
             traffic,
             entries,
             seed,
@@ -81,7 +81,7 @@ impl Setup {
     }
 
     /// The markings of a flow's packets: those of its end at home, and of its server's.
-    pub fn markings(&self, flow: &Flow) -> Result<[Marking; 2], Failure> {
+    pub fn markings(&self, flow: &OpenedFlow) -> Result<[Marking; 2], Failure> {
         let tos = self.traffic(flow.entry).dscp.bits() << 2;
         let rtt = self.entries[usize::from(flow.entry)].rtt + flow.extra_rtt;
         let (home, net) = match &self.delays {

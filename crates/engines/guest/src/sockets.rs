@@ -1,19 +1,19 @@
 //! The applications' view of the kernel: sockets at both ends of flows.
 
 use crate::agenda::{Agenda, Due};
-use crate::ends::{Datagrams, End, EndKind, Stream};
+use crate::ends::{Datagrams, End, EndKind, TcpStreamEnd};
 use crate::error::{Failure, Tried};
 use crate::log::{Log, Said};
 use crate::place::{Namespaces, Place};
 use crate::ports;
-use crate::setup::Setup;
+use crate::setup::GuestSetup;
 use crate::socket::{self, Marking};
 use nix::sys::epoll::{Epoll, EpollEvent, EpollFlags};
 use nix::sys::socket::SockaddrIn;
 use scenario::addresses;
 use transport::Endpoint;
 use units::{Instant, Rate};
-use workload::driver::{self, Flow, TimerId};
+use workload::driver::{self, OpenedFlow, TimerId};
 use workload::{AudioFrame, Conditions, Frame};
 use workload::{Carrier, Datagram, Event, Sockets};
 
@@ -25,7 +25,7 @@ const ROOM: usize = 1 << 18;
 /// Sockets, by the numbers of the ends that they serve.
 pub struct Ends {
     /// The plan's settings.
-    pub setup: Setup,
+    pub setup: GuestSetup,
     controls: cca::Registry,
     namespaces: Namespaces,
     /// The entries by due time.
@@ -35,7 +35,7 @@ pub struct Ends {
     /// End points that may have packets or events.
     pub ready: Vec<u32>,
     /// Flows that were closed since the driver was last notified.
-    pub closed: Vec<driver::End>,
+    pub closed: Vec<driver::FlowEnd>,
     /// The recorded events.
     pub log: Log,
     /// The poll of the sockets.
@@ -50,13 +50,13 @@ pub struct Ends {
 type Site = (Place, Marking);
 
 /// Of something at home and at the server, that of the opening end first.
-fn opening_first<T>(flow: &Flow, [home, net]: [T; 2]) -> [T; 2] {
+fn opening_first<T>(flow: &OpenedFlow, [home, net]: [T; 2]) -> [T; 2] {
     if flow.up { [home, net] } else { [net, home] }
 }
 
 impl Ends {
     /// No sockets yet.
-    pub fn new(setup: Setup, namespaces: Namespaces, epoll: Epoll) -> Self {
+    pub fn new(setup: GuestSetup, namespaces: Namespaces, epoll: Epoll) -> Self {
         Ends {
             setup,
             controls: cca::Registry::builtin(),
@@ -73,14 +73,14 @@ impl Ends {
     }
 
     /// Place and marking of a flow's ends, the opening one first.
-    fn sites(&self, flow: &Flow) -> Result<[Site; 2]> {
+    fn sites(&self, flow: &OpenedFlow) -> Result<[Site; 2]> {
         let [at_home, at_net] = self.setup.markings(flow)?;
         let sites = [(Place::Home, at_home), (Place::Net, at_net)];
         Ok(opening_first(flow, sites))
     }
 
     /// The addresses of a subflow's ends, the opening one first.
-    fn addresses(&self, flow: &Flow, subflow: u8) -> Result<[SockaddrIn; 2]> {
+    fn addresses(&self, flow: &OpenedFlow, subflow: u8) -> Result<[SockaddrIn; 2]> {
         let traffic = self.setup.traffic(flow.entry);
         let home = addresses::home(&self.setup.traffic, flow.entry);
         let server = addresses::server(traffic, flow.server);
@@ -95,7 +95,7 @@ impl Ends {
         u64::from(used) << 32 | u64::from(end)
     }
 
-    fn put(&mut self, end: driver::End, kind: EndKind) {
+    fn put(&mut self, end: driver::FlowEnd, kind: EndKind) {
         let place = end.0 as usize;
         let end = End {
             kind,
@@ -109,7 +109,7 @@ impl Ends {
     }
 
     /// Makes both ends of a flow of datagrams.
-    fn datagrams(&mut self, now: Instant, flow: &Flow) -> Result<()> {
+    fn datagrams(&mut self, now: Instant, flow: &OpenedFlow) -> Result<()> {
         let sites = self.sites(flow)?;
         let traffic = self.setup.traffic(flow.entry);
         let up = traffic.up;
@@ -142,7 +142,7 @@ impl Ends {
     }
 
     /// Opens a TCP connection.
-    fn stream(&mut self, flow: &Flow) -> Result<()> {
+    fn stream(&mut self, flow: &OpenedFlow) -> Result<()> {
         let [(place, marking), (far_place, far_marking)] = self.sites(flow)?;
         let [own, far_own] = self.addresses(flow, 0)?;
         let control = self.setup.traffic(flow.entry).control.clone();
@@ -154,13 +154,13 @@ impl Ends {
         self.epoll.add(&listener, event).tried("epoll")?;
         self.namespaces.enter(place)?;
         let near = socket::open(own, far_own, marking, &control)?;
-        let near = Stream::new(near, false, &self.epoll, self.token(first.0))?;
+        let near = TcpStreamEnd::new(near, false, &self.epoll, self.token(first.0))?;
         self.put(first, EndKind::Stream(near));
         self.put(second, EndKind::Listener(listener, far_marking));
         Ok(())
     }
 
-    fn maker(&mut self, end: driver::End) -> Option<&mut Endpoint> {
+    fn maker(&mut self, end: driver::FlowEnd) -> Option<&mut Endpoint> {
         match &mut self.ends.get_mut(end.0 as usize)?.kind {
             EndKind::Datagrams(datagrams) => Some(&mut datagrams.maker),
             EndKind::Stream(_) | EndKind::Listener(..) | EndKind::Closed => None,
@@ -171,14 +171,14 @@ impl Ends {
 impl Sockets for Ends {
     type Error = Failure;
 
-    fn open(&mut self, now: Instant, flow: &Flow) -> Result<()> {
+    fn open(&mut self, now: Instant, flow: &OpenedFlow) -> Result<()> {
         match flow.carrier {
             Carrier::Tcp => self.stream(flow),
             Carrier::Quic | Carrier::Udp | Carrier::Media => self.datagrams(now, flow),
         }
     }
 
-    fn send(&mut self, now: Instant, end: driver::End, stream: u32, bytes: u64) -> Result<()> {
+    fn send(&mut self, now: Instant, end: driver::FlowEnd, stream: u32, bytes: u64) -> Result<()> {
         let token = self.token(end.0);
         if let EndKind::Stream(stream) = &mut self.ends[end.0 as usize].kind {
             return stream.send(&self.epoll, token, &self.filler, bytes);
@@ -190,7 +190,7 @@ impl Sockets for Ends {
         Ok(())
     }
 
-    fn datagram(&mut self, _now: Instant, end: driver::End, datagram: Datagram) -> Result<()> {
+    fn datagram(&mut self, _now: Instant, end: driver::FlowEnd, datagram: Datagram) -> Result<()> {
         if let Some(maker) = self.maker(end) {
             endpoints::datagram(maker, datagram);
             self.ready.push(end.0);
@@ -198,38 +198,38 @@ impl Sockets for Ends {
         Ok(())
     }
 
-    fn conditions(&mut self, now: Instant, end: driver::End, stream: u8) -> Option<Conditions> {
+    fn conditions(&mut self, now: Instant, end: driver::FlowEnd, stream: u8) -> Option<Conditions> {
         self.ready.push(end.0);
         endpoints::conditions(self.maker(end)?, now, stream)
     }
 
     /// Of TCP, Linux reports it by `SIOCOUTQNSD` only, which takes unsafe code: the host refuses
     /// applications that ask.
-    fn unsent(&mut self, end: driver::End) -> Option<u64> {
+    fn unsent(&mut self, end: driver::FlowEnd) -> Option<u64> {
         endpoints::unsent(self.maker(end)?)
     }
 
-    fn frame(&mut self, now: Instant, end: driver::End, frame: Frame) {
+    fn frame(&mut self, now: Instant, end: driver::FlowEnd, frame: Frame) {
         if let Some(maker) = self.maker(end) {
             endpoints::frame(maker, now, frame);
         }
     }
 
-    fn fill(&mut self, now: Instant, end: driver::End, rate: Rate) {
+    fn fill(&mut self, now: Instant, end: driver::FlowEnd, rate: Rate) {
         if let Some(maker) = self.maker(end) {
             endpoints::fill(maker, now, rate);
             self.ready.push(end.0);
         }
     }
 
-    fn audio(&mut self, now: Instant, end: driver::End, frame: AudioFrame) {
+    fn audio(&mut self, now: Instant, end: driver::FlowEnd, frame: AudioFrame) {
         if let Some(maker) = self.maker(end) {
             endpoints::audio(maker, now, frame);
             self.ready.push(end.0);
         }
     }
 
-    fn close(&mut self, first: driver::End) {
+    fn close(&mut self, first: driver::FlowEnd) {
         for end in [first, first.peer()] {
             if let Some(end) = self.ends.get_mut(end.0 as usize) {
                 end.kind = EndKind::Closed;

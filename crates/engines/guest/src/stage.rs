@@ -3,9 +3,9 @@
 use crate::error::Failure;
 use crate::log::Log;
 use crate::place::Namespaces;
-use crate::plan::Entry;
-use crate::rates::Rates;
-use crate::setup::{Delays, Sessions, Setup};
+use crate::plan::PlanEntry;
+use crate::rates::RateChanges;
+use crate::setup::{Delays, GuestSetup, Sessions};
 use crate::world::World;
 use scenario::Scenario;
 use std::fs::File;
@@ -36,11 +36,13 @@ pub fn play(
     sessions: Option<Sessions>,
 ) -> Result<Log, Failure> {
     let entries = scenario.traffic.iter();
-    let entries: Vec<Entry> = entries.map(|entry| Entry::of(entry, scenario)).collect();
-    let mut setup = Setup::new(&entries, seed, scenario.ecn, Delays::Told(stage.opened))?;
+    let entries: Vec<PlanEntry> = entries
+        .map(|entry| PlanEntry::of(entry, scenario))
+        .collect();
+    let mut setup = GuestSetup::new(&entries, seed, scenario.ecn, Delays::Told(stage.opened))?;
     setup.sessions = sessions;
     let mut namespaces = Namespaces::of(stage.net, stage.home)?;
-    let rates = Rates::new(&[], &mut namespaces)?;
+    let rates = RateChanges::new(&[], &mut namespaces)?;
     let mut world = World::new(setup, namespaces, rates)?;
     world.run(stage.origin, scenario.duration)?;
     Ok(world.sockets.log)

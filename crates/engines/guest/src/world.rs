@@ -1,12 +1,12 @@
 //! The loop: sockets become ready and timers run out, and the parts concerned react.
 
 use crate::agenda::Due;
-use crate::ends::{EndKind, Ready, Stream};
+use crate::ends::{EndKind, Ready, TcpStreamEnd};
 use crate::error::{Failure, Tried};
 use crate::log::Said;
 use crate::place::Namespaces;
-use crate::rates::Rates;
-use crate::setup::Setup;
+use crate::rates::RateChanges;
+use crate::setup::GuestSetup;
 use crate::socket;
 use crate::sockets::Ends;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
@@ -16,7 +16,7 @@ use nix::time::clock_gettime;
 use transport::endpoint::EndEvent;
 use units::{Duration, Ecn, Instant};
 use workload::Driver;
-use workload::driver::{End, TimerId};
+use workload::driver::{FlowEnd, TimerId};
 
 type Result<T> = core::result::Result<T, Failure>;
 
@@ -25,7 +25,7 @@ pub struct World {
     driver: Driver,
     /// Sockets and events.
     pub sockets: Ends,
-    rates: Rates,
+    rates: RateChanges,
     timer: TimerFd,
     armed: Instant,
     origin: u64,
@@ -55,7 +55,7 @@ fn waited(stamp: Option<u64>) -> Result<Duration> {
 
 impl World {
     /// A world before the first event. Its time starts at 0 with [`run`](Self::run).
-    pub fn new(setup: Setup, namespaces: Namespaces, rates: Rates) -> Result<World> {
+    pub fn new(setup: GuestSetup, namespaces: Namespaces, rates: RateChanges) -> Result<World> {
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC).tried("epoll")?;
         let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_NONBLOCK);
         let timer = timer.tried("a timer")?;
@@ -175,11 +175,11 @@ impl World {
             room,
             ..
         } = &mut self.sockets;
-        let (end, driver) = (End(number), &mut self.driver);
+        let (end, driver) = (FlowEnd(number), &mut self.driver);
         match &mut ends[number as usize].kind {
             EndKind::Listener(listener, marking) => {
                 let fd = socket::accept(listener, *marking)?;
-                let stream = Stream::new(fd, true, epoll, token)?;
+                let stream = TcpStreamEnd::new(fd, true, epoll, token)?;
                 ends[number as usize].kind = EndKind::Stream(stream);
                 driver.opened(now, end, &mut self.sockets)
             }
@@ -198,7 +198,7 @@ impl World {
     }
 
     /// Datagrams have arrived at an end, of one subflow or both: takes one of each.
-    fn datagrams(&mut self, now: Instant, end: End) -> Result<()> {
+    fn datagrams(&mut self, now: Instant, end: FlowEnd) -> Result<()> {
         let subflows = match &self.sockets.ends[end.0 as usize].kind {
             EndKind::Datagrams(datagrams) => datagrams.subflows(),
             _ => 0,
@@ -208,7 +208,7 @@ impl World {
 
     /// Takes the next datagram of a subflow, if there is one: its contents stand with the end that sent
     /// it.
-    fn datagram(&mut self, now: Instant, end: End, subflow: usize) -> Result<()> {
+    fn datagram(&mut self, now: Instant, end: FlowEnd, subflow: usize) -> Result<()> {
         let ends = &mut self.sockets.ends;
         let EndKind::Datagrams(datagrams) = &mut ends[end.0 as usize].kind else {
             return Ok(());
@@ -281,7 +281,7 @@ impl World {
                 self.sockets.log.event(now, Said::Noticed { flow, notice });
             }
             let driver = &mut self.driver;
-            endpoints::tell(driver, now, End(number), event, &mut self.sockets)?;
+            endpoints::tell(driver, now, FlowEnd(number), event, &mut self.sockets)?;
             spoke = true;
         }
         Ok(spoke)

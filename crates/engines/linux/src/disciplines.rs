@@ -10,7 +10,7 @@ use units::{Bytes, Refusal};
 
 /// tc's arguments for a discipline.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Told {
+pub struct TcArguments {
     /// Its name and its parameters; for [`2lps`](TWO_LEVELS), those of the discipline of each
     /// level.
     pub words: Vec<String>,
@@ -35,7 +35,7 @@ const BUFFER: u64 = 2304;
 ///
 /// # Errors
 /// If Linux has no such discipline or setting, which the error names.
-pub fn told(choice: &Choice, limit: Option<Limit>, home: Home) -> Result<Told, Refusal> {
+pub fn told(choice: &Choice, limit: Option<Limit>, home: Home) -> Result<TcArguments, Refusal> {
     let (choice, _) = &Registry::<u32>::builtin().renamed(choice);
     let name = &choice.name;
     if name == TWO_LEVELS {
@@ -46,7 +46,7 @@ pub fn told(choice: &Choice, limit: Option<Limit>, home: Home) -> Result<Told, R
         let message = format!("Linux's {name} is set up without others inside");
         return Err(Refusal::new(message));
     }
-    let mut told = Told {
+    let mut told = TcArguments {
         words: vec![spelling.name.to_owned()],
         threshold: None,
         module: module(spelling.name),
@@ -81,7 +81,7 @@ pub fn told(choice: &Choice, limit: Option<Limit>, home: Home) -> Result<Told, R
 }
 
 /// Two levels, each with the room that the base alone would have.
-fn two_levels(choice: &Choice, limit: Option<Limit>, home: Home) -> Result<Told, Refusal> {
+fn two_levels(choice: &Choice, limit: Option<Limit>, home: Home) -> Result<TcArguments, Refusal> {
     let registry = Registry::<u32>::builtin();
     let declared = registry.get(TWO_LEVELS);
     let slot = declared.and_then(|entry| entry.children.first());

@@ -1,6 +1,6 @@
 //! The engine `kernel`: Linux's own TCP and queue disciplines in a virtual machine.
 
-use crate::plan::{self, Prepared, Site};
+use crate::plan::{self, Prepared, RunPlace};
 use crate::unsupported::unsupported;
 use crate::written::Written;
 use machine::{Cache, CacheError, Kernel, Machine, MachineError, OURS, Outcome};
@@ -135,7 +135,7 @@ impl Engine for KernelEngine {
         seed: u64,
         sink: &mut dyn Sink,
     ) -> Result<Vec<BuiltLink>, EngineError> {
-        let prepared = plan::prepare(scenario, discipline, seed, &Site::new(true))?;
+        let prepared = plan::prepare(scenario, discipline, seed, &RunPlace::new(true))?;
         let outcome = self.boot(&prepared, seed)?;
         let run = format!("kernel {} in virtual time", self.kernel.name());
         Written::of(&outcome.files)

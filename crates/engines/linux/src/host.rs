@@ -7,7 +7,7 @@
 //! process was killed.
 
 use crate::engine::error;
-use crate::plan::{self, Prepared, Site};
+use crate::plan::{self, Prepared, RunPlace};
 use crate::unsupported::unsupported;
 use crate::written::Written;
 use guest::plan::Step;
@@ -128,10 +128,10 @@ impl HostEngine {
         let text = serde_json::to_vec(&prepared.plan).map_err(|error| error.to_string())?;
         let made = std::fs::write(&plan, text).and_then(|()| std::fs::create_dir(&out));
         made.map_err(|error| format!("{}: {error}", folder.path().display()))?;
-        let _records = Records;
+        let _records = TracefsRecords;
         let child = self.command(&plan, &out).spawn();
         let child = child.map_err(|error| format!("unshare cannot be run: {error}"))?;
-        let (ended, said) = self.watch(Running(child))?;
+        let (ended, said) = self.watch(RunningProcess(child))?;
         if !ended {
             return Err(format!("Linux {}: {}", self.release, said.trim()));
         }
@@ -155,7 +155,7 @@ impl HostEngine {
     }
 
     /// Waits for the end, or for a signal. Returns whether it ended well, and its messages.
-    fn watch(&self, mut running: Running) -> Result<(bool, String), String> {
+    fn watch(&self, mut running: RunningProcess) -> Result<(bool, String), String> {
         loop {
             if self.signals.stop.load(Ordering::Relaxed) {
                 return Err("interrupted; everything is as it was".to_owned());
@@ -194,7 +194,7 @@ impl Engine for HostEngine {
         seed: u64,
         sink: &mut dyn Sink,
     ) -> Result<Vec<BuiltLink>, EngineError> {
-        let mut prepared = plan::prepare(scenario, discipline, seed, &Site::new(false))?;
+        let mut prepared = plan::prepare(scenario, discipline, seed, &RunPlace::new(false))?;
         // `ip netns` names namespaces by mounts in /run, which here are private.
         let mount = ["mount", "-t", "tmpfs", "tmpfs", "/run"].map(str::to_owned);
         prepared.plan.commands.insert(0, Step::Run(mount.to_vec()));
@@ -214,9 +214,9 @@ impl Engine for HostEngine {
 }
 
 /// A process, stopped and reaped when it goes out of scope.
-struct Running(Child);
+struct RunningProcess(Child);
 
-impl Drop for Running {
+impl Drop for RunningProcess {
     fn drop(&mut self) {
         // All three fail only if it has ended already.
         let _ = self.0.kill();
@@ -229,9 +229,9 @@ impl Drop for Running {
 }
 
 /// Records of this process in tracefs, removed when they go out of scope.
-struct Records;
+struct TracefsRecords;
 
-impl Drop for Records {
+impl Drop for TracefsRecords {
     fn drop(&mut self) {
         if let Err(failure) = tap::clear(&owner(std::process::id())) {
             eprintln!("analects: records of packets are still there: {failure}");

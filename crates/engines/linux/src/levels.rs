@@ -1,8 +1,8 @@
 //! The counters of a bottleneck's levels, from tc's statistics of its queues.
 
-use crate::disciplines::Told;
+use crate::disciplines::TcArguments;
 use crate::network;
-use netcfg::{Place, Split};
+use netcfg::{ParentHandle, Split};
 use qdisc::{Backlog, ChildStats};
 use serde_json::Value;
 
@@ -11,7 +11,11 @@ use serde_json::Value;
 ///
 /// # Errors
 /// If `text` is not the output of `tc -s -j qdisc show` for it.
-pub fn children(text: &str, device: &str, discipline: &Told) -> Result<Vec<ChildStats>, String> {
+pub fn children(
+    text: &str,
+    device: &str,
+    discipline: &TcArguments,
+) -> Result<Vec<ChildStats>, String> {
     let Some(table) = network::table(discipline) else {
         return Ok(Vec::new());
     };
@@ -23,7 +27,8 @@ pub fn children(text: &str, device: &str, discipline: &Told) -> Result<Vec<Child
     let levels = match table.split {
         // Tins from the lowest: bulk, best effort.
         Split::Tins => [1, 0].map(|tin| tin_stats(&with("a1:")["tins"][tin])),
-        _ => [Place::InnerFirst, Place::InnerSecond].map(|place| stats(with(place.handles()[0]))),
+        _ => [ParentHandle::InnerFirst, ParentHandle::InnerSecond]
+            .map(|place| stats(with(place.handles()[0]))),
     };
     let levels = levels.into_iter().zip(["young", "old"]);
     let named = levels.map(|(stats, name)| {
@@ -73,7 +78,7 @@ mod tests {
     use crate::disciplines;
     use qdisc::Home;
 
-    fn told(choice: &str) -> Told {
+    fn told(choice: &str) -> TcArguments {
         disciplines::told(&choice.parse().unwrap(), None, Home::Receivers).unwrap()
     }
 

@@ -14,10 +14,10 @@
 //! lengths (`stab` takes Ethernet's 14 bytes off), as the simulator does.
 
 use crate::chance;
-use crate::disciplines::Told;
+use crate::disciplines::TcArguments;
 use guest::MTU;
 use guest::plan::{Delay, Places, Step};
-use netcfg::{AgeTable, Device, INNER, PRIO, Place, Split, tc};
+use netcfg::{AgeTable, Device, INNER, PRIO, ParentHandle, Split, tc};
 use units::{Duration, Rate};
 
 /// A bottleneck.
@@ -28,7 +28,7 @@ pub struct Shaped {
     /// Bytes on the wire for every packet.
     pub overhead: u32,
     /// Its discipline.
-    pub discipline: Told,
+    pub discipline: TcArguments,
 }
 
 /// Devices of the router, their root handles: towards the home, and away from it.
@@ -55,7 +55,7 @@ pub struct Chances {
 }
 
 /// The table that classifies packets of the levels of `discipline`, if it has two.
-pub fn table(discipline: &Told) -> Option<AgeTable> {
+pub fn table(discipline: &TcArguments) -> Option<AgeTable> {
     let split = match discipline.words.first().map(String::as_str) {
         Some("cake") => Split::Tins,
         _ => Split::Class,
@@ -230,7 +230,7 @@ impl Commands<'_> {
     }
 
     /// Two levels of a discipline in `class`, under the handles that `analects tc` gives them.
-    fn levels(&mut self, device: &Device, class: &str, discipline: &Told, table: &AgeTable) {
+    fn levels(&mut self, device: &Device, class: &str, discipline: &TcArguments, table: &AgeTable) {
         let router = &self.places.router;
         let add = format!("tc -n {router} qdisc add dev {device} parent");
         let words = discipline.words.join(" ");
@@ -238,7 +238,7 @@ impl Commands<'_> {
             self.run(&format!("{add} {class} handle a1: {words}"));
         } else {
             self.run(&format!("{add} {class} handle {INNER} {PRIO}"));
-            for place in [Place::InnerFirst, Place::InnerSecond] {
+            for place in [ParentHandle::InnerFirst, ParentHandle::InnerSecond] {
                 let (parent, [handle, _]) = (place.parent(), place.handles());
                 self.run(&format!("{add} {parent} handle {handle} {words}"));
             }

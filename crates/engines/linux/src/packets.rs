@@ -29,7 +29,7 @@ pub struct RecordError {
 
 /// A queue as the records call it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Queue {
+pub struct RecordedQueue {
     /// The device.
     pub device: String,
     /// The handle of its root qdisc.
@@ -54,7 +54,7 @@ const ETHERNET: u32 = 14;
 /// If a line of the probes is not of their form.
 pub fn read(
     text: &str,
-    queues: &[Queue],
+    queues: &[RecordedQueue],
     origin: u64,
 ) -> Result<Vec<(Instant, Event)>, RecordError> {
     let mut reader = Reader {
@@ -123,7 +123,7 @@ fn number(record: &str, name: &str) -> Option<u64> {
 }
 
 struct Reader<'a> {
-    queues: &'a [Queue],
+    queues: &'a [RecordedQueue],
     /// By address.
     waiting: BTreeMap<u64, Waiting>,
     came: u64,
@@ -228,8 +228,8 @@ mod tests {
 
     const HEAD: &str = "# tracer: nop\n#\n#   TASK-PID  CPU#  TIMESTAMP  FUNCTION\n";
 
-    fn queues() -> [Queue; 2] {
-        [("r1", 0x10000), ("r0", 0x20000)].map(|(device, handle)| Queue {
+    fn queues() -> [RecordedQueue; 2] {
+        [("r1", 0x10000), ("r0", 0x20000)].map(|(device, handle)| RecordedQueue {
             device: device.to_owned(),
             handle,
         })

@@ -1,12 +1,12 @@
 //! From a scenario to the guest's plan.
 
 use crate::chance;
-use crate::disciplines::{self, Told};
+use crate::disciplines::{self, TcArguments};
 use crate::network::{self, Chances, DOWN, Shaped, UP};
-use crate::packets::Queue;
+use crate::packets::RecordedQueue;
 use crate::rates;
 use crate::unsupported::unsupported;
-use guest::plan::{Entry, Places, Step, TapPlan};
+use guest::plan::{Places, PlanEntry, Step, TapPlan};
 use link::Capacity;
 use machine::OURS;
 use measure::{BuiltLink, Unsupported};
@@ -29,26 +29,26 @@ pub struct Prepared {
     /// The queues, as results name them.
     pub links: Vec<BuiltLink>,
     /// The same, as the kernel's records name them.
-    pub queues: Vec<Queue>,
+    pub queues: Vec<RecordedQueue>,
     /// The disciplines of the links, as tc's arguments.
-    pub told: Vec<Told>,
+    pub told: Vec<TcArguments>,
     /// Those of [our disciplines](OURS) that it has.
     pub ours: Vec<&'static str>,
 }
 
 /// The place of a run.
 #[derive(Debug, Clone)]
-pub struct Site {
+pub struct RunPlace {
     /// The namespaces.
     pub places: Places,
     /// Modules are loaded by the plan; otherwise the kernel finds them.
     pub load: bool,
 }
 
-impl Site {
+impl RunPlace {
     /// A site whose namespaces are private.
-    pub fn new(load: bool) -> Site {
-        Site {
+    pub fn new(load: bool) -> RunPlace {
+        RunPlace {
             places: Places {
                 net: "net".to_owned(),
                 router: "router".to_owned(),
@@ -67,7 +67,7 @@ pub fn prepare(
     scenario: &Scenario,
     discipline: &Choice,
     seed: u64,
-    site: &Site,
+    site: &RunPlace,
 ) -> Result<Prepared, Unsupported> {
     if let Some(found) = unsupported(scenario).into_iter().next() {
         return Err(found);
@@ -103,9 +103,9 @@ pub fn prepare(
         &chances,
         scenario.ecn,
     ));
-    let queues: Vec<Queue> = [DOWN, UP][..shaped.len()]
+    let queues: Vec<RecordedQueue> = [DOWN, UP][..shaped.len()]
         .iter()
-        .map(|(device, handle)| Queue {
+        .map(|(device, handle)| RecordedQueue {
             device: (*device).to_owned(),
             handle: *handle,
         })
@@ -123,7 +123,7 @@ pub fn prepare(
         traffic: scenario
             .traffic
             .iter()
-            .map(|t| Entry::of(t, scenario))
+            .map(|t| PlanEntry::of(t, scenario))
             .collect(),
     };
     Ok(Prepared {
@@ -136,7 +136,7 @@ pub fn prepare(
 }
 
 /// A direction of the link.
-struct Direction<'a> {
+struct PlannedDirection<'a> {
     name: String,
     capacity: &'a Capacity,
     buffer: Option<scenario::Buffer>,
@@ -145,15 +145,15 @@ struct Direction<'a> {
 }
 
 /// Towards the home, and away from it if that is more than a delay.
-fn directions<'a>(link: &'a Link, discipline: &'a Choice) -> Vec<Direction<'a>> {
-    let mut directions = vec![Direction {
+fn directions<'a>(link: &'a Link, discipline: &'a Choice) -> Vec<PlannedDirection<'a>> {
+    let mut directions = vec![PlannedDirection {
         name: link.name.clone(),
         capacity: &link.capacity,
         buffer: link.buffer,
         choice: link.discipline.as_ref().unwrap_or(discipline),
         home: Home::Receivers,
     }];
-    directions.extend(link.up.as_ref().map(|up| Direction {
+    directions.extend(link.up.as_ref().map(|up| PlannedDirection {
         name: format!("{}-up", link.name),
         capacity: &up.capacity,
         buffer: up.buffer,
@@ -166,7 +166,7 @@ fn directions<'a>(link: &'a Link, discipline: &'a Choice) -> Vec<Direction<'a>> 
 fn shape(
     scenario: &Scenario,
     link: &Link,
-    direction: &Direction<'_>,
+    direction: &PlannedDirection<'_>,
 ) -> Result<(Shaped, BuiltLink), Unsupported> {
     let limit = direction
         .buffer
@@ -247,7 +247,7 @@ fn ours(shaped: &[Shaped]) -> Vec<&'static str> {
 }
 
 /// The records to keep; refused if they would be more than the host can hold.
-fn tap(scenario: &Scenario, link: &Link, queues: &[Queue]) -> Result<TapPlan, Unsupported> {
+fn tap(scenario: &Scenario, link: &Link, queues: &[RecordedQueue]) -> Result<TapPlan, Unsupported> {
     let up = link.up.as_ref().map(|up| &up.capacity);
     let bytes: f64 = [&link.capacity]
         .into_iter()
@@ -284,7 +284,13 @@ pub mod tests {
 
     /// A run of `scenario`, ready for the guest.
     pub fn prepared(scenario: &Scenario, discipline: &str) -> Prepared {
-        prepare(scenario, &discipline.parse().unwrap(), 1, &Site::new(true)).unwrap()
+        prepare(
+            scenario,
+            &discipline.parse().unwrap(),
+            1,
+            &RunPlace::new(true),
+        )
+        .unwrap()
     }
 
     fn lines(prepared: &Prepared) -> String {
@@ -369,7 +375,7 @@ pub mod tests {
     fn what_cannot_be_run_is_not_prepared() {
         let prepare = |more: &str, discipline: &str| {
             let choice = Choice::plain(discipline);
-            prepare(&samples::bulk(more), &choice, 1, &Site::new(true))
+            prepare(&samples::bulk(more), &choice, 1, &RunPlace::new(true))
         };
         assert!(prepare("control = \"cubic\"", "pfifo").is_ok());
         let error = prepare("control = \"prague\"", "pfifo").unwrap_err();

@@ -39,7 +39,7 @@ pub struct Header {
 
 /// Where a packet comes from and goes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ends {
+pub struct FrameEnds {
     /// The sender; port 0 if it has none, and of a fragment.
     pub source: SocketAddr,
     /// The receiver, likewise.
@@ -50,7 +50,7 @@ pub struct Ends {
     pub tos: u8,
 }
 
-impl Ends {
+impl FrameEnds {
     /// Of an IP packet, which may be cut off behind its ports; none if it is no valid one.
     pub fn of(packet: &[u8]) -> Option<Self> {
         let sliced = LaxSlicedPacket::from_ip(packet).ok()?;
@@ -84,7 +84,7 @@ impl Ends {
             }
             _ => (0, 0),
         };
-        Some(Ends {
+        Some(FrameEnds {
             source: SocketAddr::new(from, ports.0),
             destination: SocketAddr::new(to, ports.1),
             protocol,
@@ -127,8 +127,8 @@ impl Frame {
     }
 
     /// Where it comes from and goes to; none if it is no valid IP packet.
-    pub fn ends(&self) -> Option<Ends> {
-        Ends::of(self.packet())
+    pub fn ends(&self) -> Option<FrameEnds> {
+        FrameEnds::of(self.packet())
     }
 
     /// Whether it is for one host: a kernel sends others by itself, such as IPv6's solicitation of routers.
@@ -223,12 +223,12 @@ impl Header {
     /// Of an IP packet of which at least the ports are there, and that has `len` bytes on a wire; none if
     /// it is no valid one.
     pub fn of(packet: &[u8], len: u32, salt: &impl BuildHasher) -> Option<Self> {
-        let Ends {
+        let FrameEnds {
             source,
             destination,
             protocol,
             tos,
-        } = Ends::of(packet)?;
+        } = FrameEnds::of(packet)?;
         let (from, to) = (source.ip(), destination.ip());
         let ports = (source.port(), destination.port());
         let hash = |value: &dyn Fn(&mut dyn core::hash::Hasher)| {

@@ -5,7 +5,7 @@ use crate::clock::{Clock, processor_seconds};
 use crate::frame::{Header, headers};
 use crate::nfqueue::{Nfqueue, Queued};
 use crate::prompt::wake_in_time;
-use crate::wire::{Watch, Wire};
+use crate::wire::{LinkWire, WireWatch};
 use core::ops::ControlFlow;
 use link::Link;
 use qdisc::{Backlog, ChildStats, DropReason, Observer, Packet};
@@ -62,7 +62,7 @@ pub struct Standing {
 /// as only the first bytes of a packet are here.
 pub struct Gate {
     queue: Nfqueue,
-    wire: Wire<u32>,
+    wire: LinkWire<u32>,
     verdicts: Verdicts,
     /// The number of the last packet that came.
     last: u32,
@@ -82,7 +82,7 @@ impl Observer<u32> for Verdicts {
     }
 }
 
-impl Watch<u32> for Verdicts {
+impl WireWatch<u32> for Verdicts {
     fn left(
         &mut self,
         now: Instant,
@@ -107,7 +107,7 @@ impl Gate {
     pub fn new(number: u16, link: Link<u32>, whole: bool) -> Result<Self, Error> {
         Ok(Gate {
             queue: Nfqueue::listen(number, whole)?,
-            wire: Wire::new(link),
+            wire: LinkWire::new(link),
             verdicts: Verdicts::default(),
             last: 0,
         })

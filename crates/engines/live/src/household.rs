@@ -10,7 +10,7 @@ mod message;
 
 use crate::Error;
 use members::Members;
-use message::{Key, LONGEST, Message};
+use message::{HouseholdKey, HouseholdMessage, LONGEST};
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, ErrorKind};
 use std::net::{Ipv6Addr, SocketAddr, SocketAddrV6, UdpSocket};
@@ -29,7 +29,7 @@ const BATCH: usize = 256;
 pub struct Household {
     socket: UdpSocket,
     device: u32,
-    key: Key,
+    key: HouseholdKey,
     members: Members,
     due: Instant,
     /// Why the last message was not sent.
@@ -66,7 +66,7 @@ impl Household {
         Ok(Household {
             socket,
             device,
-            key: Key::of(secret),
+            key: HouseholdKey::of(secret),
             members: Members::new(RandomState::new().hash_one("pacer")),
             due: Instant::ZERO,
             trouble: None,
@@ -102,7 +102,9 @@ impl Household {
             };
             // Of this link only: others share another line.
             let here = matches!(from, SocketAddr::V6(from) if from.scope_id() == self.device);
-            if let Some(message) = Message::decode(&bytes[..length], &self.key).filter(|_| here) {
+            if let Some(message) =
+                HouseholdMessage::decode(&bytes[..length], &self.key).filter(|_| here)
+            {
                 self.members.hear(now, &message);
             }
         }

@@ -25,7 +25,7 @@ const RESOLV: &str = "/etc/resolv.conf";
 /// A thread that lives in the namespace.
 pub struct Inside {
     orders: Sender<Order>,
-    answers: Receiver<Answer>,
+    answers: Receiver<InsideAnswer>,
     thread: Option<JoinHandle<()>>,
     /// The file of the namespace.
     pub network: String,
@@ -45,7 +45,7 @@ enum Order {
     Missed,
 }
 
-enum Answer {
+enum InsideAnswer {
     Made(Result<Made, Error>),
     Runs(Result<Child, Error>),
     Missed(u64),
@@ -67,7 +67,7 @@ impl Inside {
         let thread = std::thread::spawn(move || {
             let made = prepare(addresses, burst, internet, ipv6);
             let good = made.is_ok();
-            if answer.send(Answer::Made(made)).is_ok() && good {
+            if answer.send(InsideAnswer::Made(made)).is_ok() && good {
                 serve(addresses.pair, &received, &answer);
             }
         });
@@ -78,7 +78,7 @@ impl Inside {
             network: String::new(),
             asked: Arc::default(),
         };
-        let Ok(Answer::Made(made)) = inside.answers.recv() else {
+        let Ok(InsideAnswer::Made(made)) = inside.answers.recv() else {
             return Err(gone());
         };
         let made = made?;
@@ -93,7 +93,7 @@ impl Inside {
     pub fn run(&self, command: &[OsString]) -> Result<Child, Error> {
         _ = self.orders.send(Order::Run(command.to_vec()));
         match self.answers.recv() {
-            Ok(Answer::Runs(child)) => child,
+            Ok(InsideAnswer::Runs(child)) => child,
             _ => Err(gone()),
         }
     }
@@ -107,7 +107,7 @@ impl Inside {
     pub fn missed(&self) -> u64 {
         _ = self.orders.send(Order::Missed);
         match self.answers.recv() {
-            Ok(Answer::Missed(packets)) => packets,
+            Ok(InsideAnswer::Missed(packets)) => packets,
             _ => 0,
         }
     }
@@ -127,11 +127,11 @@ fn gone() -> Error {
     Error::new("the namespace is gone", "begin again")
 }
 
-fn serve(pair: u8, orders: &Receiver<Order>, answers: &Sender<Answer>) {
+fn serve(pair: u8, orders: &Receiver<Order>, answers: &Sender<InsideAnswer>) {
     while let Ok(order) = orders.recv() {
         let answer = match order {
-            Order::Run(command) => Answer::Runs(start(&command, pair)),
-            Order::Missed => Answer::Missed(missed(pair)),
+            Order::Run(command) => InsideAnswer::Runs(start(&command, pair)),
+            Order::Missed => InsideAnswer::Missed(missed(pair)),
         };
         if answers.send(answer).is_err() {
             return;

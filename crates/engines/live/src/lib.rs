@@ -2,7 +2,7 @@
 //!
 //! A command runs in a network namespace of its own, whose only way out is a TUN device. Its
 //! packets are read by this process, pass a [`link::Link`], and are written to a second TUN device
-//! on the near side; and the other way round. [`Way`] is one direction, which has no clock and no
+//! on the near side; and the other way round. [`LinkWay`] is one direction, which has no clock and no
 //! device; [`Frame`] a packet; [`run`] combines them. [`LiveEngine`] runs scenarios in the same
 //! way: their applications over this host's sockets, their links here. [`Gates`] has links between
 //! queues of netfilter's and the network, and [`Household`] lets those of several hosts share a rate.
@@ -42,13 +42,13 @@ mod wire;
 pub use engine::LiveEngine;
 pub use error::{Error, FarFailed};
 pub use far::{Ended, FAR};
-pub use frame::{Ends, Frame, Header, VNET};
+pub use frame::{Frame, FrameEnds, Header, VNET};
 pub use gate::{Gate, Gates, Standing, Tally};
 pub use household::{Household, Turn};
 pub use lateness::Lateness;
-pub use prompt::Class;
+pub use prompt::SchedulerPolicy;
 pub use run::{Done, Setup, run};
 pub use taken::Known;
-pub use tap::{Direction, Fate, Gone, SharedTap, State, Tap};
+pub use tap::{Fate, Gone, QueueState, SharedTap, Tap, TapDirection};
 pub use user::FarSide;
-pub use way::{Counts, Way};
+pub use way::{LinkWay, WayCounts};

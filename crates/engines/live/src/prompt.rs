@@ -13,28 +13,28 @@ const PRIORITY: &str = "1";
 
 /// By which class the kernel lets a thread run: sched(7).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Class {
+pub enum SchedulerPolicy {
     /// SCHED_RR: before all ordinary threads.
     RealTime,
     /// SCHED_OTHER, at this nice value, and why it is no better.
     Ordinary(i32, String),
 }
 
-impl Class {
+impl SchedulerPolicy {
     /// Its name in sched(7).
     pub const fn name(&self) -> &'static str {
         match self {
-            Class::RealTime => "SCHED_RR",
-            Class::Ordinary(..) => "SCHED_OTHER",
+            SchedulerPolicy::RealTime => "SCHED_RR",
+            SchedulerPolicy::Ordinary(..) => "SCHED_OTHER",
         }
     }
 }
 
-impl fmt::Display for Class {
+impl fmt::Display for SchedulerPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Class::RealTime => f.write_str("a real-time thread (SCHED_RR)"),
-            Class::Ordinary(nice, why) => {
+            SchedulerPolicy::RealTime => f.write_str("a real-time thread (SCHED_RR)"),
+            SchedulerPolicy::Ordinary(nice, why) => {
                 write!(f, "an ordinary thread (nice {nice}), since {why}")
             }
         }
@@ -49,13 +49,13 @@ pub fn wake_in_time() {
 
 /// Lets it run then, too, as far as this process may; what it starts from now on inherits that. Beside ordinary
 /// threads another one's turn goes on for some milliseconds on a loaded host.
-pub fn run_first() -> Class {
+pub fn run_first() -> SchedulerPolicy {
     wake_in_time();
     match in_real_time() {
-        Ok(()) => Class::RealTime,
+        Ok(()) => SchedulerPolicy::RealTime,
         Err(why) => {
             _ = setpriority_process(None, FIRST);
-            Class::Ordinary(getpriority_process(None).unwrap_or(0), why)
+            SchedulerPolicy::Ordinary(getpriority_process(None).unwrap_or(0), why)
         }
     }
 }
@@ -99,8 +99,10 @@ mod tests {
         .join()
         .unwrap();
         match &class {
-            Class::RealTime => assert_eq!((policy.as_str(), class.name()), ("2", "SCHED_RR")),
-            Class::Ordinary(_, why) => {
+            SchedulerPolicy::RealTime => {
+                assert_eq!((policy.as_str(), class.name()), ("2", "SCHED_RR"))
+            }
+            SchedulerPolicy::Ordinary(_, why) => {
                 assert_eq!((policy.as_str(), class.name()), ("0", "SCHED_OTHER"));
                 assert!(
                     why.contains("ulimit -r") || why.contains("util-linux"),

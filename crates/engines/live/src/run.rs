@@ -6,14 +6,14 @@ use crate::far::{Ended, Far, code, far_address};
 use crate::forward::forward;
 use crate::inside::Inside;
 use crate::internet::Internet;
-use crate::prompt::{Class, run_first};
+use crate::prompt::{SchedulerPolicy, run_first};
 use crate::segments::Joined;
 use crate::signals::Signals;
 use crate::taken::Known;
-use crate::tap::{Direction, SharedTap};
+use crate::tap::{SharedTap, TapDirection};
 use crate::user::{FarSide, enter};
 use crate::warden::Warden;
-use crate::{Counts, Error, Frame, Lateness, Way};
+use crate::{Error, Frame, Lateness, LinkWay, WayCounts};
 use link::{Capacity, Link};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -81,15 +81,15 @@ pub struct Done {
     /// The processor's time that this process took, seconds.
     pub processor_seconds: f64,
     /// Packets towards the command.
-    pub down: Counts,
+    pub down: WayCounts,
     /// Packets from it.
-    pub up: Counts,
+    pub up: WayCounts,
     /// Packets that this process did not read in time.
     pub missed: u64,
     /// By how much packets were handed on too late.
     pub late: Lateness,
     /// By which class the packets' thread ran.
-    pub class: Class,
+    pub class: SchedulerPolicy,
     /// Why the figures are not to be believed; none if they are.
     pub doubt: Option<String>,
 }
@@ -218,8 +218,8 @@ struct Watched<'a> {
 /// Both ways, and the devices at their ends.
 struct Bridge {
     clock: Clock,
-    down: Way,
-    up: Way,
+    down: LinkWay,
+    up: LinkWay,
     /// The device inside.
     near: Tun,
     outside: Tun,
@@ -241,7 +241,7 @@ impl Bridge {
         let cuts = [&setup.down, &setup.up].map(Link::capacity);
         let cuts = cuts.into_iter().any(changes);
         let way = |link, direction| {
-            let way = Way::new(link).cutting(cuts);
+            let way = LinkWay::new(link).cutting(cuts);
             match &setup.tap {
                 Some(tap) => way.with_tap(direction, tap.clone()),
                 None => way,
@@ -252,8 +252,8 @@ impl Bridge {
             looks: interval.map(|interval| (Instant::ZERO, interval)),
             tap: setup.tap.clone(),
             clock: Clock::start(),
-            down: way(setup.down, Direction::Down),
-            up: way(setup.up, Direction::Up),
+            down: way(setup.down, TapDirection::Down),
+            up: way(setup.up, TapDirection::Up),
             near,
             outside,
             salt: RandomState::new(),
@@ -389,7 +389,7 @@ impl Bridge {
 }
 
 /// Packets that the kernel refuses, such as a truncated one, are lost as on a wire.
-fn write(device: &Tun, way: &mut Way, frame: Frame) {
+fn write(device: &Tun, way: &mut LinkWay, frame: Frame) {
     device.write(&frame);
     way.done(frame);
 }
@@ -402,7 +402,7 @@ fn broke(error: Errno) -> Error {
 fn read(
     clock: &Clock,
     device: &Tun,
-    way: &mut Way,
+    way: &mut LinkWay,
     scratch: &mut [u8],
     salt: &RandomState,
 ) -> Result<bool, Error> {

@@ -8,19 +8,19 @@ use units::{Duration, Instant};
 
 /// A direction of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
+pub enum TapDirection {
     /// Towards the command.
     Down,
     /// Away from it.
     Up,
 }
 
-impl Direction {
+impl TapDirection {
     /// `down` or `up`.
     pub const fn name(self) -> &'static str {
         match self {
-            Direction::Down => "down",
-            Direction::Up => "up",
+            TapDirection::Down => "down",
+            TapDirection::Up => "up",
         }
     }
 }
@@ -42,7 +42,7 @@ pub enum Fate {
 #[derive(Debug)]
 pub struct Gone<'a> {
     /// The queue.
-    pub direction: Direction,
+    pub direction: TapDirection,
     /// The flow, by its hash.
     pub flow: u32,
     /// When it came.
@@ -59,7 +59,7 @@ pub struct Gone<'a> {
 
 /// The state of a queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct State {
+pub struct QueueState {
     /// What waits.
     pub backlog: Backlog,
     /// The names of the discipline's classes.
@@ -72,7 +72,7 @@ pub trait Tap {
     fn gone(&mut self, gone: &Gone<'_>);
 
     /// The discipline put a flow, by its hash, into a class.
-    fn moved(&mut self, _direction: Direction, _flow: u32, _to: Class) {}
+    fn moved(&mut self, _direction: TapDirection, _flow: u32, _to: Class) {}
 
     /// How often [`state`](Self::state) is wanted; none for never.
     fn interval(&self) -> Option<Duration> {
@@ -80,7 +80,7 @@ pub trait Tap {
     }
 
     /// The state of both queues, down and up, now.
-    fn state(&mut self, _now: Instant, _queues: [State; 2]) {}
+    fn state(&mut self, _now: Instant, _queues: [QueueState; 2]) {}
 }
 
 /// A tap of both directions.

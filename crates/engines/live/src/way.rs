@@ -3,8 +3,8 @@
 use crate::frame::{Frame, Header};
 use crate::segments::Cut;
 use crate::spare::Spare;
-use crate::tap::{Direction, Fate, Gone, SharedTap, State};
-use crate::wire::{self, Wire};
+use crate::tap::{Fate, Gone, QueueState, SharedTap, TapDirection};
+use crate::wire::{self, LinkWire};
 use link::Link;
 use qdisc::{Class, DropReason, Observer, Packet};
 use serde::Serialize;
@@ -16,7 +16,7 @@ const TOGETHER: Duration = Duration::from_millis(1);
 
 /// Counters of a direction.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct Counts {
+pub struct WayCounts {
     /// Packets that arrived; one that is still to be cut into segments is one, unless it is cut here.
     pub packets: u64,
     /// Their bytes on the wire, with the headers of all segments.
@@ -41,22 +41,22 @@ pub struct Counts {
 
 /// One direction. It is given the time, and processes the time that has passed in steps, each at
 /// its own moment: a late call delays arrivals and not the actions of the link.
-pub struct Way {
-    wire: Wire<Frame>,
+pub struct LinkWay {
+    wire: LinkWire<Frame>,
     /// Packets that are still to be cut are cut here.
     cuts: bool,
-    watch: Watch,
+    watch: WayWatch,
 }
 
 /// The counters, buffers that are free again, and who else looks on.
 #[derive(Default)]
-struct Watch {
-    counts: Counts,
+struct WayWatch {
+    counts: WayCounts,
     spare: Spare,
-    tap: Option<(Direction, SharedTap)>,
+    tap: Option<(TapDirection, SharedTap)>,
 }
 
-impl Watch {
+impl WayWatch {
     /// The packet leaves.
     fn tell(&self, left: Instant, packet: &Packet<Frame>, fate: Fate) {
         if let Some((direction, tap)) = &self.tap {
@@ -73,7 +73,7 @@ impl Watch {
     }
 }
 
-impl Observer<Frame> for Watch {
+impl Observer<Frame> for WayWatch {
     fn dropped(&mut self, now: Instant, packet: Packet<Frame>, reason: DropReason) {
         self.counts.drops += 1;
         self.tell(now, &packet, Fate::Dropped(reason));
@@ -91,7 +91,7 @@ impl Observer<Frame> for Watch {
     }
 }
 
-impl wire::Watch<Frame> for Watch {
+impl wire::WireWatch<Frame> for WayWatch {
     fn left(
         &mut self,
         now: Instant,
@@ -120,13 +120,13 @@ impl wire::Watch<Frame> for Watch {
     }
 }
 
-impl Way {
+impl LinkWay {
     /// An idle one.
     pub fn new(link: Link<Frame>) -> Self {
-        Way {
-            wire: Wire::new(link),
+        LinkWay {
+            wire: LinkWire::new(link),
             cuts: false,
-            watch: Watch::default(),
+            watch: WayWatch::default(),
         }
     }
 
@@ -134,12 +134,12 @@ impl Way {
     /// queued, and segments that arrive within a millisecond are due together.
     #[must_use]
     pub fn cutting(self, cuts: bool) -> Self {
-        Way { cuts, ..self }
+        LinkWay { cuts, ..self }
     }
 
     /// The same, and `tap` is told of each packet that leaves the queue.
     #[must_use]
-    pub fn with_tap(mut self, direction: Direction, tap: SharedTap) -> Self {
+    pub fn with_tap(mut self, direction: TapDirection, tap: SharedTap) -> Self {
         self.watch.tap = Some((direction, tap));
         self
     }
@@ -193,16 +193,16 @@ impl Way {
     }
 
     /// The state of the queue.
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> QueueState {
         let queue = self.wire.queue();
-        State {
+        QueueState {
             backlog: queue.backlog(),
             classes: queue.classes(),
         }
     }
 
     /// The counters so far.
-    pub fn counts(&self) -> &Counts {
+    pub fn counts(&self) -> &WayCounts {
         &self.watch.counts
     }
 }
@@ -217,7 +217,7 @@ mod tests {
     use std::rc::Rc;
     use std::sync::Arc;
 
-    fn way(discipline: &str, limit: u32) -> Way {
+    fn way(discipline: &str, limit: u32) -> LinkWay {
         let env = Env {
             limit: Some(Limit::Packets(limit)),
             ..Env::default()
@@ -228,7 +228,7 @@ mod tests {
             delay: Duration::from_millis(5),
             ..Line::new(Capacity::Constant("12mbit".parse().unwrap()))
         };
-        Way::new(Link::new(queue, line))
+        LinkWay::new(Link::new(queue, line))
     }
 
     fn header(hash: u32) -> Option<Header> {
@@ -273,14 +273,14 @@ mod tests {
     }
 
     /// Over a trace of 12 Mbit/s for 5 ms, and of 1 Mbit/s from then on.
-    fn over_a_trace() -> Way {
+    fn over_a_trace() -> LinkWay {
         let trace = Trace::parse("0 12\n0.005 1\n1 1\n").unwrap();
         let queue = Registry::builtin().build(&Choice::plain("pfifo"), &Env::default());
         let line = Line {
             delay: Duration::from_millis(5),
             ..Line::new(Capacity::Trace(Arc::new(trace)))
         };
-        Way::new(Link::new(queue.unwrap(), line)).cutting(true)
+        LinkWay::new(Link::new(queue.unwrap(), line)).cutting(true)
     }
 
     #[test]
@@ -342,7 +342,7 @@ mod tests {
             fn gone(&mut self, gone: &Gone<'_>) {
                 assert_eq!(
                     (gone.direction, gone.frame.bytes().len()),
-                    (Direction::Up, 60)
+                    (TapDirection::Up, 60)
                 );
                 let [came, left] = [gone.came, gone.left].map(|at| at.as_nanos() / 1000);
                 self.0.push((came, left, gone.bytes, gone.fate));
@@ -350,7 +350,7 @@ mod tests {
         }
         let seen = Rc::new(RefCell::new(Seen::default()));
         let mut way = way("fq_codel,target=1us,interval=1ms,limit=7", 7)
-            .with_tap(Direction::Up, seen.clone());
+            .with_tap(TapDirection::Up, seen.clone());
         // An IPv4 header that can be marked.
         let mut bytes = vec![0; 60];
         bytes[crate::VNET..crate::VNET + 2].copy_from_slice(&[0x45, 2]);

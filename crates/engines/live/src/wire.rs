@@ -11,15 +11,15 @@ use units::{Duration, Instant, Rate, Refusal};
 const FULL: u64 = 1500;
 
 /// Is told of the packets.
-pub(crate) trait Watch<P>: Observer<P> {
+pub(crate) trait WireWatch<P>: Observer<P> {
     /// A packet leaves the queue `now`, and is at the other end later, unless the wire loses it; returns what is
-    /// to be [`Wire::arrived`] then: nothing if this carries it itself.
+    /// to be [`LinkWire::arrived`] then: nothing if this carries it itself.
     fn left(&mut self, now: Instant, packet: Packet<P>, arrives: Option<Instant>) -> Option<P>;
 }
 
 /// It is given the time, and processes the time that has passed in steps, each at its own moment: a late
 /// call delays arrivals and not the actions of the link.
-pub(crate) struct Wire<P> {
+pub(crate) struct LinkWire<P> {
     link: Link<P>,
     /// When the device has sent each of the packets that it holds.
     sending: VecDeque<Instant>,
@@ -28,10 +28,10 @@ pub(crate) struct Wire<P> {
     flying: VecDeque<(Instant, P)>,
 }
 
-impl<P> Wire<P> {
+impl<P> LinkWire<P> {
     /// An idle one.
     pub(crate) fn new(link: Link<P>) -> Self {
-        Wire {
+        LinkWire {
             link,
             sending: VecDeque::new(),
             wake: Instant::NEVER,
@@ -40,7 +40,7 @@ impl<P> Wire<P> {
     }
 
     /// A packet arrives, `now`, no earlier than the former events.
-    pub(crate) fn take(&mut self, now: Instant, packet: Packet<P>, watch: &mut impl Watch<P>) {
+    pub(crate) fn take(&mut self, now: Instant, packet: Packet<P>, watch: &mut impl WireWatch<P>) {
         self.catch_up(now, watch);
         let packet = Packet {
             arrived: now,
@@ -82,7 +82,7 @@ impl<P> Wire<P> {
     pub(crate) fn arrived(
         &mut self,
         now: Instant,
-        watch: &mut impl Watch<P>,
+        watch: &mut impl WireWatch<P>,
     ) -> Option<(P, Instant)> {
         self.catch_up(now, watch);
         let (at, _) = self.flying.front()?;
@@ -110,7 +110,7 @@ impl<P> Wire<P> {
         &mut self,
         now: Instant,
         settings: &Settings,
-        watch: &mut impl Watch<P>,
+        watch: &mut impl WireWatch<P>,
     ) -> Result<(), Refusal> {
         self.catch_up(now, watch);
         self.link.change(now, settings, watch)?;
@@ -121,7 +121,7 @@ impl<P> Wire<P> {
     }
 
     /// The wire has another rate from the next packet on.
-    pub(crate) fn set_rate(&mut self, now: Instant, rate: Rate, watch: &mut impl Watch<P>) {
+    pub(crate) fn set_rate(&mut self, now: Instant, rate: Rate, watch: &mut impl WireWatch<P>) {
         self.catch_up(now, watch);
         self.link.set_capacity(Capacity::Constant(rate));
     }
@@ -132,7 +132,7 @@ impl<P> Wire<P> {
     }
 
     /// Processes the time until `now`.
-    pub(crate) fn catch_up(&mut self, now: Instant, watch: &mut impl Watch<P>) {
+    pub(crate) fn catch_up(&mut self, now: Instant, watch: &mut impl WireWatch<P>) {
         loop {
             let at = self.next_step();
             if at > now {
@@ -150,7 +150,7 @@ impl<P> Wire<P> {
     }
 
     /// Puts packets onto the wire as long as the device takes some.
-    fn start(&mut self, now: Instant, watch: &mut impl Watch<P>) {
+    fn start(&mut self, now: Instant, watch: &mut impl WireWatch<P>) {
         while let Some(departure) = self.link.next(now, watch) {
             self.sending.push_back(departure.sent);
             let carried = watch.left(now, departure.packet, departure.arrives);
@@ -179,16 +179,16 @@ mod tests {
         }
     }
 
-    impl Watch<u32> for Dropped {
+    impl WireWatch<u32> for Dropped {
         fn left(&mut self, _: Instant, packet: Packet<u32>, _: Option<Instant>) -> Option<u32> {
             Some(packet.payload)
         }
     }
 
-    fn wire(discipline: &str) -> Wire<u32> {
+    fn wire(discipline: &str) -> LinkWire<u32> {
         let choice = discipline.parse().unwrap();
         let queue = Registry::builtin().build(&choice, &Env::default()).unwrap();
-        Wire::new(Link::new(queue, Line::new(Capacity::Constant(MBIT))))
+        LinkWire::new(Link::new(queue, Line::new(Capacity::Constant(MBIT))))
     }
 
     const MBIT: Rate = Rate::from_bits(1_000_000);

@@ -1,7 +1,7 @@
 //! What the bytes of a frame say, and what becomes of frames at their receiver.
 
 use std::collections::VecDeque;
-use transport::media::Event;
+use transport::media::MediaEvent;
 use units::{Duration, Instant};
 
 /// The least bytes of a frame: what it says.
@@ -32,7 +32,7 @@ pub struct Shown {
     next: u64,
     /// Later frames depend on one that is missing.
     broken: bool,
-    events: VecDeque<Event>,
+    events: VecDeque<MediaEvent>,
 }
 
 /// The only stream.
@@ -47,15 +47,16 @@ impl Shown {
         }
         self.broken = !key && (self.broken || !contiguous);
         self.events
-            .push_back(Event::FrameComplete { stream, id, at });
+            .push_back(MediaEvent::FrameComplete { stream, id, at });
         if self.broken {
             return true;
         }
         for id in self.next..id {
-            self.events.push_back(Event::FrameLost { stream, id, at });
+            self.events
+                .push_back(MediaEvent::FrameLost { stream, id, at });
         }
         let held = Duration::ZERO;
-        self.events.push_back(Event::FrameShown {
+        self.events.push_back(MediaEvent::FrameShown {
             stream,
             id,
             at,
@@ -67,11 +68,11 @@ impl Shown {
 
     /// A frame of audio came.
     pub fn heard(&mut self, at: Instant, id: u64) {
-        self.events.push_back(Event::AudioArrived { id, at });
+        self.events.push_back(MediaEvent::AudioArrived { id, at });
     }
 
     /// The next event.
-    pub fn event(&mut self) -> Option<Event> {
+    pub fn event(&mut self) -> Option<MediaEvent> {
         self.events.pop_front()
     }
 }
@@ -97,12 +98,12 @@ mod tests {
         assert!(shown.came(at, (3, false), true));
         assert!(!shown.came(at, (4, true), true));
         assert!(!shown.came(at, (3, false), true), "old");
-        let events: Vec<Event> = std::iter::from_fn(|| shown.event()).collect();
+        let events: Vec<MediaEvent> = std::iter::from_fn(|| shown.event()).collect();
         let stream = STREAM;
-        let complete = |id| Event::FrameComplete { stream, id, at };
-        let lost = |id| Event::FrameLost { stream, id, at };
+        let complete = |id| MediaEvent::FrameComplete { stream, id, at };
+        let lost = |id| MediaEvent::FrameLost { stream, id, at };
         let held = Duration::ZERO;
-        let showed = |id| Event::FrameShown {
+        let showed = |id| MediaEvent::FrameShown {
             stream,
             id,
             at,

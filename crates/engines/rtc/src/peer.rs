@@ -221,7 +221,7 @@ impl Session for Peer {
         self.input(now, Input::Timeout(self.clock.at(now)));
     }
 
-    fn event(&mut self) -> Option<media::Event> {
+    fn event(&mut self) -> Option<media::MediaEvent> {
         self.shown.event()
     }
 
@@ -234,7 +234,7 @@ impl Session for Peer {
         core::mem::take(&mut self.keyframe_requested)
     }
 
-    fn push_frame(&mut self, now: Instant, frame: media::Frame) {
+    fn push_frame(&mut self, now: Instant, frame: media::EncodedFrame) {
         let time = media_time(self.since(now), Frequency::NINETY_KHZ);
         let contents = frames::contents(frame.id, frame.bytes, frame.key);
         self.write(now, self.media.video, time, contents);

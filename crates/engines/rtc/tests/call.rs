@@ -4,7 +4,7 @@
 use rtc::{Failure, Rates, pair};
 use std::collections::BTreeMap;
 use transport::endpoint::{EndEvent, Endpoint, Session};
-use transport::media::{self, Frame};
+use transport::media::{self, EncodedFrame};
 use transport::{Transmit, Wire};
 use units::{Duration, Ecn, Instant, Rate};
 
@@ -75,9 +75,11 @@ impl<'a> Bed<'a> {
             }
             while let Some(event) = self.ends[end].event() {
                 match event {
-                    EndEvent::Media(media::Event::FrameShown { id, .. }) => self.shown.push(id),
-                    EndEvent::Media(media::Event::FrameLost { id, .. }) => self.gone.push(id),
-                    EndEvent::Media(media::Event::AudioArrived { .. }) => self.heard += 1,
+                    EndEvent::Media(media::MediaEvent::FrameShown { id, .. }) => {
+                        self.shown.push(id)
+                    }
+                    EndEvent::Media(media::MediaEvent::FrameLost { id, .. }) => self.gone.push(id),
+                    EndEvent::Media(media::MediaEvent::AudioArrived { .. }) => self.heard += 1,
                     _ => {}
                 }
             }
@@ -104,7 +106,7 @@ impl<'a> Bed<'a> {
                 video += Duration::from_millis(33);
                 let sender = session(&mut self.ends[0]);
                 let bits = sender.media_rate().as_bits().min(2_000_000);
-                let frame = Frame {
+                let frame = EncodedFrame {
                     stream: 0,
                     id: self.frames,
                     bytes: (bits * 33 / 8000) as u32,

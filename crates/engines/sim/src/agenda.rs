@@ -13,7 +13,7 @@ pub struct Due(u64);
 /// Kinds of entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u16)]
-pub enum Kind {
+pub enum DueKind {
     /// There is nothing.
     Nothing,
     /// The packet with this number reaches the queue of its next link.
@@ -43,35 +43,35 @@ impl Due {
     const NOTHING: Due = Due(0);
 
     /// What is due, with its numbers.
-    pub const fn new(kind: Kind, small: u16, number: u32) -> Self {
+    pub const fn new(kind: DueKind, small: u16, number: u32) -> Self {
         Due((number as u64) << 32 | (small as u64) << 16 | kind as u64)
     }
 
     /// A packet's step.
-    pub const fn packet(kind: Kind, packet: u32) -> Self {
+    pub const fn packet(kind: DueKind, packet: u32) -> Self {
         Due::new(kind, 0, packet)
     }
 
     /// A link's.
-    pub const fn link(kind: Kind, link: u16) -> Self {
+    pub const fn link(kind: DueKind, link: u16) -> Self {
         Due::new(kind, link, 0)
     }
 
     /// Its kind.
     #[inline]
-    pub const fn kind(self) -> Kind {
+    pub const fn kind(self) -> DueKind {
         match self.0 as u16 {
-            0 => Kind::Nothing,
-            1 => Kind::Arrive,
-            2 => Kind::Deliver,
-            3 => Kind::Sent,
-            4 => Kind::Wake,
-            5 => Kind::Timer,
-            6 => Kind::App,
-            7 => Kind::Start,
-            8 => Kind::Move,
-            9 => Kind::Follow,
-            _ => Kind::Look,
+            0 => DueKind::Nothing,
+            1 => DueKind::Arrive,
+            2 => DueKind::Deliver,
+            3 => DueKind::Sent,
+            4 => DueKind::Wake,
+            5 => DueKind::Timer,
+            6 => DueKind::App,
+            7 => DueKind::Start,
+            8 => DueKind::Move,
+            9 => DueKind::Follow,
+            _ => DueKind::Look,
         }
     }
 
@@ -101,7 +101,7 @@ pub struct Agenda {
     now: Instant,
     /// The number of the last entry that was noted.
     noted: u64,
-    lanes: Vec<Lane>,
+    lanes: Vec<AgendaLane>,
     firsts: Firsts,
     heap: BinaryHeap<Reverse<(Key, Due)>>,
 }
@@ -148,7 +148,7 @@ const NONE: u16 = u16::MAX;
 pub struct Noted(u64);
 
 #[derive(Debug)]
-struct Lane {
+struct AgendaLane {
     /// The latest key so far.
     last: Key,
     /// The entry that competes, if one does.
@@ -204,7 +204,7 @@ impl Agenda {
     pub fn add_lane(&mut self) -> LaneId {
         let id = u16::try_from(self.lanes.len()).unwrap_or(NONE);
         if id != NONE {
-            self.lanes.push(Lane {
+            self.lanes.push(AgendaLane {
                 last: 0,
                 first: Due::NOTHING,
                 waiting: Ring::default(),
@@ -330,7 +330,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn app(timer: u32) -> Due {
-        Due::new(Kind::App, 0, timer)
+        Due::new(DueKind::App, 0, timer)
     }
 
     #[test]
@@ -339,12 +339,12 @@ mod tests {
         let at = Instant::from_nanos;
         agenda.push(at(5), app(1));
         agenda.push(at(3), app(2));
-        agenda.push(at(5), Due::packet(Kind::Deliver, 3));
+        agenda.push(at(5), Due::packet(DueKind::Deliver, 3));
         agenda.push(at(9), app(4));
         let order: Vec<Due> = std::iter::from_fn(|| agenda.pop_until(at(5)))
             .map(|(_, due)| due)
             .collect();
-        assert_eq!(order, [app(2), app(1), Due::packet(Kind::Deliver, 3)]);
+        assert_eq!(order, [app(2), app(1), Due::packet(DueKind::Deliver, 3)]);
     }
 
     #[test]

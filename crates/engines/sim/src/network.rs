@@ -1,6 +1,6 @@
 //! Links, and the packets on them.
 
-use crate::agenda::{Agenda, Due, Kind, LaneId, Noted};
+use crate::agenda::{Agenda, Due, DueKind, LaneId, Noted};
 use crate::below::Below;
 use crate::flights::{Flight, Flights};
 use crate::pairs::Pairs;
@@ -183,11 +183,11 @@ impl<'a> Network<'a> {
         }
         if !queues {
             let (lane, left) = (self.lanes[from as usize], &mut self.left[from as usize]);
-            let (at, due) = (leaves + route.delay, Due::packet(Kind::Deliver, flight));
+            let (at, due) = (leaves + route.delay, Due::packet(DueKind::Deliver, flight));
             return self.agenda.push_later(lane, left, leaves, at, due);
         }
         self.agenda
-            .push_in(self.sending, leaves, Due::packet(Kind::Arrive, flight));
+            .push_in(self.sending, leaves, Due::packet(DueKind::Arrive, flight));
     }
 
     /// A packet goes to its next link, or to its end point.
@@ -199,7 +199,7 @@ impl<'a> Network<'a> {
         let Some(&index) = path.get(usize::from(flight.hop)) else {
             let at = now + route.delay;
             self.agenda
-                .push_in(self.lanes[from], at, Due::packet(Kind::Deliver, place));
+                .push_in(self.lanes[from], at, Due::packet(DueKind::Deliver, place));
             return;
         };
         flight.hop += 1;
@@ -337,7 +337,7 @@ impl<'a> Network<'a> {
         };
         let Some(departure) = link.next(now, &mut hook) else {
             if let Some(at) = link.wake_at(now) {
-                self.agenda.push(at, Due::link(Kind::Wake, index));
+                self.agenda.push(at, Due::link(DueKind::Wake, index));
             }
             return;
         };
@@ -364,7 +364,7 @@ impl<'a> Network<'a> {
         self.sink.event(now, &event);
         let lanes = self.link_lanes[usize::from(index)];
         self.agenda
-            .push_in(lanes.sent, departure.sent, Due::link(Kind::Sent, index));
+            .push_in(lanes.sent, departure.sent, Due::link(DueKind::Sent, index));
         let Some(arrives) = departure.arrives else {
             self.sink.event(now, &Event::Lost { link, packet: id });
             self.delivered(packet.payload);
@@ -376,13 +376,13 @@ impl<'a> Network<'a> {
             self.agenda.push_in(
                 self.lanes[from],
                 at,
-                Due::packet(Kind::Deliver, packet.payload),
+                Due::packet(DueKind::Deliver, packet.payload),
             );
         } else {
             self.agenda.push_in(
                 lanes.onward,
                 arrives,
-                Due::packet(Kind::Arrive, packet.payload),
+                Due::packet(DueKind::Arrive, packet.payload),
             );
         }
     }
@@ -450,7 +450,7 @@ impl Observer<u32> for Hook<'_> {
 }
 
 /// What a packet of a media session's sender carries, as events have it.
-const fn part_of(packet: &media::Packet) -> MediaPart {
+const fn part_of(packet: &media::MediaPacket) -> MediaPart {
     let (stream, content) = match packet.content {
         media::Content::Padding => (0, MediaContent::Padding),
         media::Content::Audio(frame) => (0, MediaContent::Audio { frame }),

@@ -1,6 +1,6 @@
 //! The applications' view of the network: simulated transports at end points.
 
-use crate::agenda::{Due, Kind};
+use crate::agenda::{Due, DueKind};
 use crate::ends::End;
 use crate::network::{Network, Route};
 use core::convert::Infallible;
@@ -11,7 +11,7 @@ use scenario::{Path, Scenario, Traffic};
 use transport::Endpoint;
 use units::random::Stream;
 use units::{Duration, Instant, Rate};
-use workload::driver::{self, Flow, TimerId};
+use workload::driver::{self, OpenedFlow, TimerId};
 use workload::{AudioFrame, Conditions, Frame};
 use workload::{Carrier, Datagram, Sockets};
 
@@ -63,7 +63,10 @@ impl<'a> Ends<'a> {
         let moves = entries.flat_map(|(entry, (paths, _))| {
             let later = (0u32..).zip(paths).skip(1);
             later.map(move |(step, path)| {
-                (Instant::ZERO + path.at, Due::new(Kind::Move, entry, step))
+                (
+                    Instant::ZERO + path.at,
+                    Due::new(DueKind::Move, entry, step),
+                )
             })
         });
         moves.collect()
@@ -150,7 +153,7 @@ impl<'a> Ends<'a> {
     }
 
     /// The route of the packets of one of a flow's ends.
-    fn route(&mut self, flow: &Flow, up: bool) -> Route {
+    fn route(&mut self, flow: &OpenedFlow, up: bool) -> Route {
         let traffic = self.traffic(flow.entry);
         let label = if traffic.kind.workload.real_time() {
             Label::RealTime
@@ -184,7 +187,7 @@ impl<'a> Ends<'a> {
         self.along(flow.entry, route)
     }
 
-    fn kind(&mut self, end: driver::End) -> &mut Endpoint {
+    fn kind(&mut self, end: driver::FlowEnd) -> &mut Endpoint {
         self.touched = true;
         &mut self.ends[end.0 as usize].kind
     }
@@ -207,7 +210,7 @@ fn hosts(seed: u64, traffic: &Traffic, server: u32, up: bool) -> Hosts {
 impl Sockets for Ends<'_> {
     type Error = Infallible;
 
-    fn open(&mut self, now: Instant, flow: &Flow) -> Result<(), Infallible> {
+    fn open(&mut self, now: Instant, flow: &OpenedFlow) -> Result<(), Infallible> {
         self.network.pairs.open(flow.first.0);
         let traffic = self.traffic(flow.entry);
         let config = self.scenario.transport();
@@ -238,7 +241,7 @@ impl Sockets for Ends<'_> {
     fn send(
         &mut self,
         now: Instant,
-        end: driver::End,
+        end: driver::FlowEnd,
         stream: u32,
         bytes: u64,
     ) -> Result<(), Infallible> {
@@ -250,7 +253,7 @@ impl Sockets for Ends<'_> {
     fn datagram(
         &mut self,
         _now: Instant,
-        end: driver::End,
+        end: driver::FlowEnd,
         datagram: Datagram,
     ) -> Result<(), Infallible> {
         endpoints::datagram(self.kind(end), datagram);
@@ -258,30 +261,30 @@ impl Sockets for Ends<'_> {
         Ok(())
     }
 
-    fn conditions(&mut self, now: Instant, end: driver::End, stream: u8) -> Option<Conditions> {
+    fn conditions(&mut self, now: Instant, end: driver::FlowEnd, stream: u8) -> Option<Conditions> {
         self.ready.push(end.0);
         endpoints::conditions(self.kind(end), now, stream)
     }
 
-    fn unsent(&mut self, end: driver::End) -> Option<u64> {
+    fn unsent(&mut self, end: driver::FlowEnd) -> Option<u64> {
         endpoints::unsent(self.kind(end))
     }
 
-    fn frame(&mut self, now: Instant, end: driver::End, frame: Frame) {
+    fn frame(&mut self, now: Instant, end: driver::FlowEnd, frame: Frame) {
         endpoints::frame(self.kind(end), now, frame);
     }
 
-    fn fill(&mut self, now: Instant, end: driver::End, rate: Rate) {
+    fn fill(&mut self, now: Instant, end: driver::FlowEnd, rate: Rate) {
         endpoints::fill(self.kind(end), now, rate);
         self.ready.push(end.0);
     }
 
-    fn audio(&mut self, now: Instant, end: driver::End, frame: AudioFrame) {
+    fn audio(&mut self, now: Instant, end: driver::FlowEnd, frame: AudioFrame) {
         endpoints::audio(self.kind(end), now, frame);
         self.ready.push(end.0);
     }
 
-    fn close(&mut self, first: driver::End) {
+    fn close(&mut self, first: driver::FlowEnd) {
         let now = self.network.agenda.now();
         for end in [first, first.peer()] {
             self.tell_limit(now, end.0 as usize);
@@ -294,7 +297,7 @@ impl Sockets for Ends<'_> {
     fn wake(&mut self, at: Instant, timer: TimerId) {
         self.network
             .agenda
-            .push(at, Due::new(Kind::App, 0, timer.0));
+            .push(at, Due::new(DueKind::App, 0, timer.0));
     }
 
     fn tell(&mut self, now: Instant, event: workload::Event) {

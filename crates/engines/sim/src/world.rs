@@ -1,13 +1,13 @@
 //! The loop: due events happen, and the parts concerned react until all is quiet.
 
-use crate::agenda::{Due, Kind};
+use crate::agenda::{Due, DueKind};
 use crate::follow;
 use crate::sockets::Ends;
 use scenario::Scenario;
 use transport::endpoint::EndEvent;
 use units::{Duration, Instant};
 use workload::Driver;
-use workload::driver::{End, Entry, TimerId};
+use workload::driver::{FlowEnd, TimerId, TrafficEntry};
 
 /// The state of a run.
 pub struct World<'a> {
@@ -18,8 +18,8 @@ pub struct World<'a> {
 }
 
 /// The traffic of `scenario`, as the driver of applications needs it.
-fn entries(scenario: &Scenario) -> Vec<Entry> {
-    let entry = |traffic: &scenario::Traffic| Entry {
+fn entries(scenario: &Scenario) -> Vec<TrafficEntry> {
+    let entry = |traffic: &scenario::Traffic| TrafficEntry {
         name: traffic.name.clone(),
         kind: traffic.kind.clone(),
         first: traffic.first,
@@ -58,7 +58,7 @@ impl<'a> World<'a> {
                 self.sockets
                     .network
                     .agenda
-                    .push(at, Due::new(Kind::Start, index, 0));
+                    .push(at, Due::new(DueKind::Start, index, 0));
             }
         }
         for (at, due) in self.sockets.moves() {
@@ -67,7 +67,7 @@ impl<'a> World<'a> {
         self.follow(Instant::ZERO);
         self.note_look(Instant::ZERO, scenario.senders);
         while let Some((now, due)) = self.sockets.network.agenda.pop_until(end) {
-            if due.kind() == Kind::Look {
+            if due.kind() == DueKind::Look {
                 self.sockets.look(now);
                 self.note_look(now, scenario.senders);
                 continue;
@@ -82,7 +82,7 @@ impl<'a> World<'a> {
                 self.service(now, number);
             }
             while let Some(first) = self.sockets.network.pairs.take_gone() {
-                self.driver.release(End(first));
+                self.driver.release(FlowEnd(first));
             }
         }
         self.sockets.tell_limits(end);
@@ -91,7 +91,7 @@ impl<'a> World<'a> {
     /// Notes when senders are looked at next, if they are.
     fn note_look(&mut self, now: Instant, every: Option<Duration>) {
         if let Some(every) = every {
-            let look = Due::new(Kind::Look, 0, 0);
+            let look = Due::new(DueKind::Look, 0, 0);
             self.sockets.network.agenda.push(now + every, look);
         }
     }
@@ -103,29 +103,29 @@ impl<'a> World<'a> {
     fn happen(&mut self, now: Instant, due: Due) -> Option<u32> {
         let Ends { network, ends, .. } = &mut self.sockets;
         match due.kind() {
-            Kind::Arrive => network.forward(now, due.number()),
-            Kind::Sent => network.sent(now, due.small()),
-            Kind::Wake => network.wake(now, due.small()),
-            Kind::Deliver => {
+            DueKind::Arrive => network.forward(now, due.number()),
+            DueKind::Sent => network.sent(now, due.small()),
+            DueKind::Wake => network.wake(now, due.small()),
+            DueKind::Deliver => {
                 let packet = due.number();
                 network.arrives(now, packet);
                 let flight = network.flights.get(packet);
-                let to = End(flight.from).peer().0;
+                let to = FlowEnd(flight.from).peer().0;
                 ends[to as usize].kind.handle(now, flight.ecn, &flight.wire);
                 network.delivered(packet);
                 return Some(to);
             }
-            Kind::Timer => return self.timer(now, due.number(), due.small()),
-            Kind::App => {
+            DueKind::Timer => return self.timer(now, due.number(), due.small()),
+            DueKind::App => {
                 let timer = TimerId(due.number());
                 let Ok(()) = self.driver.timer(now, timer, &mut self.sockets);
             }
-            Kind::Start => {
+            DueKind::Start => {
                 let Ok(()) = self.driver.start(now, due.small(), &mut self.sockets);
             }
-            Kind::Move => self.sockets.take_path(due.small(), due.number() as u16),
-            Kind::Follow => self.follow(now),
-            Kind::Look | Kind::Nothing => {}
+            DueKind::Move => self.sockets.take_path(due.small(), due.number() as u16),
+            DueKind::Follow => self.follow(now),
+            DueKind::Look | DueKind::Nothing => {}
         }
         None
     }
@@ -142,7 +142,7 @@ impl<'a> World<'a> {
         for (link, decision, moved) in decided {
             network.rate(now, link, decision, moved);
         }
-        let next = Due::new(Kind::Follow, 0, 0);
+        let next = Due::new(DueKind::Follow, 0, 0);
         network.agenda.push(now + follow::BEAT, next);
     }
 
@@ -197,7 +197,7 @@ impl<'a> World<'a> {
             if let EndEvent::Connection(transport::Event::Noticed(notice)) = event {
                 self.sockets.noticed(now, number, notice);
             }
-            let (driver, end) = (&mut self.driver, End(number));
+            let (driver, end) = (&mut self.driver, FlowEnd(number));
             let Ok(()) = endpoints::tell(driver, now, end, event, &mut self.sockets);
         }
         self.sockets.touched
@@ -213,7 +213,7 @@ impl<'a> World<'a> {
         let timer = end.kind.next_timer();
         if timer < end.scheduled && !(held && timer <= now) {
             end.scheduled = timer;
-            let due = Due::new(Kind::Timer, end.generation, number);
+            let due = Due::new(DueKind::Timer, end.generation, number);
             self.sockets.network.agenda.push(timer.max(now), due);
         }
     }

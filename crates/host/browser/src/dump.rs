@@ -3,7 +3,7 @@
 //! Source: github.com/rtcstats/rtcstats, packages/rtcstats-server/docs/file-format.md (version 3).
 
 use crate::Error;
-use crate::records::{Record, Records};
+use crate::records::{Record, RecordsFile};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// If the trial's records cannot be read, or the file not be written.
 pub fn write_dump(folder: &Path) -> Result<PathBuf, Error> {
     let file = folder.join("call.rtcstats");
-    let text = dump(&Records::read(folder)?);
+    let text = dump(&RecordsFile::read(folder)?);
     std::fs::write(&file, text).map_err(|error| Error::unwritable(&file, &error))?;
     Ok(file)
 }

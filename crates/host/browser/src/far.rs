@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::chromium::Chromium;
 use crate::http;
-use crate::records::Records;
+use crate::records::RecordsFile;
 use crate::site::{PORTS, Site, WEB};
 use crate::trial::Trial;
 use std::net::{IpAddr, SocketAddr, TcpListener};
@@ -35,7 +35,7 @@ pub fn far(folder: &Path, address: IpAddr) -> Result<(), Error> {
         .map(|listener| listener.local_addr().map(|at| at.port()));
     let ports = ports.collect::<Result<Vec<_>, _>>().map_err(failed)?;
     let first = SocketAddr::new(address, ports[0]).to_string();
-    let site = Arc::new(Site::new(trial, ports, Records::create(folder)?));
+    let site = Arc::new(Site::new(trial, ports, RecordsFile::create(folder)?));
     for listener in listeners {
         http::serve(listener, Arc::clone(&site));
     }

@@ -24,7 +24,7 @@ pub(crate) struct Record {
 }
 
 /// The file that they are written to.
-pub(crate) struct Records {
+pub(crate) struct RecordsFile {
     file: Mutex<(File, usize)>,
     begun: Instant,
 }
@@ -33,12 +33,12 @@ fn file(folder: &Path) -> PathBuf {
     folder.join("records.jsonl")
 }
 
-impl Records {
+impl RecordsFile {
     /// Begins the file in `folder`.
-    pub(crate) fn create(folder: &Path) -> Result<Records, Error> {
+    pub(crate) fn create(folder: &Path) -> Result<RecordsFile, Error> {
         let file = file(folder);
         let created = File::create(&file).map_err(|error| Error::unwritable(&file, &error))?;
-        Ok(Records {
+        Ok(RecordsFile {
             file: Mutex::new((created, 0)),
             begun: now(),
         })

@@ -2,7 +2,7 @@
 
 use crate::http::{Handler, Reply, Request};
 use crate::mailbox::Mailbox;
-use crate::records::Records;
+use crate::records::RecordsFile;
 use crate::trial::Trial;
 use serde_json::json;
 use std::time::Duration;
@@ -21,11 +21,11 @@ pub(crate) struct Site {
     /// The first serves the browsers' own pages, the others the trial's.
     ports: Vec<u16>,
     pub(crate) mailbox: Mailbox,
-    records: Records,
+    records: RecordsFile,
 }
 
 impl Site {
-    pub(crate) fn new(trial: Trial, ports: Vec<u16>, records: Records) -> Self {
+    pub(crate) fn new(trial: Trial, ports: Vec<u16>, records: RecordsFile) -> Self {
         Site {
             trial,
             ports,

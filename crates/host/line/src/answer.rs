@@ -1,7 +1,7 @@
 //! A server's answers, and their bodies.
 
 use crate::body::CHUNK;
-use crate::grants::Place;
+use crate::grants::GrantedPlace;
 use bytes::Bytes;
 use hyper::body::{Body, Frame};
 use hyper::header::{CONTENT_TYPE, HeaderValue};
@@ -36,14 +36,14 @@ pub enum Answer {
     /// It is known.
     Whole(Option<Bytes>),
     /// Zeros until the grant is used up: the wait for the next chunk, if it was asked for.
-    Large(Arc<Place>, Option<Pin<Box<Sleep>>>),
+    Large(Arc<GrantedPlace>, Option<Pin<Box<Sleep>>>),
     /// What has come of its client's uploads, again and again.
     Uploaded(Uploaded),
 }
 
 /// A line each 100 ms: the milliseconds since the first one, and the bytes of uploads that came until then.
 pub struct Uploaded {
-    place: Arc<Place>,
+    place: Arc<GrantedPlace>,
     since: Instant,
     next: Pin<Box<Sleep>>,
 }
@@ -60,12 +60,12 @@ impl Answer {
     }
 
     /// Zeros until the grant is used up.
-    pub fn large(place: Arc<Place>) -> Self {
+    pub fn large(place: Arc<GrantedPlace>) -> Self {
         Answer::Large(place, None)
     }
 
     /// The course of its client's uploads.
-    pub fn uploaded(place: Arc<Place>) -> Self {
+    pub fn uploaded(place: Arc<GrantedPlace>) -> Self {
         let since = Instant::now();
         Answer::Uploaded(Uploaded {
             place,
@@ -95,7 +95,11 @@ impl Body for Answer {
     }
 }
 
-fn large(place: &Place, wait: &mut Option<Pin<Box<Sleep>>>, context: &mut Context<'_>) -> Next {
+fn large(
+    place: &GrantedPlace,
+    wait: &mut Option<Pin<Box<Sleep>>>,
+    context: &mut Context<'_>,
+) -> Next {
     let due = match wait {
         Some(due) => due,
         None => match place.pass(CHUNK.len() as u64) {

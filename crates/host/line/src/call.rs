@@ -2,7 +2,7 @@
 //! Those of the server say when it sent them, and when those of the browser came.
 
 use crate::Problem;
-use crate::grants::{OnlyCall, Place, Shared};
+use crate::grants::{GrantedPlace, OnlyCall, Shared};
 use bytes::{BufMut as _, Bytes, BytesMut};
 use hyper::StatusCode;
 use noq::congestion::{Controller, ControllerFactory};
@@ -132,7 +132,7 @@ fn take(incoming: Incoming, clients: &Shared) {
         let _ = incoming.retry();
         return;
     }
-    match Place::taken(clients, incoming.remote_address().ip()) {
+    match GrantedPlace::taken(clients, incoming.remote_address().ip()) {
         Some(place) => {
             tokio::spawn(serve(incoming, place));
         }
@@ -140,13 +140,13 @@ fn take(incoming: Incoming, clients: &Shared) {
     }
 }
 
-async fn serve(incoming: Incoming, place: Place) {
+async fn serve(incoming: Incoming, place: GrantedPlace) {
     let place = Arc::new(place);
     // What ends a call early is the client's.
     let _ = timeout_at(place.until, answered(incoming, &place)).await;
 }
 
-async fn answered(incoming: Incoming, place: &Arc<Place>) -> Option<()> {
+async fn answered(incoming: Incoming, place: &Arc<GrantedPlace>) -> Option<()> {
     let connection = timeout(PATIENCE, async { incoming.accept().ok()?.await.ok() });
     let connection = connection.await.ok()??;
     let session = timeout(PATIENCE, session(&connection, place)).await;
@@ -173,7 +173,7 @@ async fn answered(incoming: Incoming, place: &Arc<Place>) -> Option<()> {
 }
 
 /// A session of WebTransport, and the streams that have to stay open.
-struct Session {
+struct TransportSession {
     /// What its datagrams begin with: a quarter of its number (RFC 9297 section 2.1).
     prefix: Bytes,
     request: RecvStream,
@@ -183,7 +183,7 @@ struct Session {
 }
 
 /// The session that is asked for. A browser may make connections ahead, on which it asks for nothing.
-async fn session(connection: &Connection, place: &Arc<Place>) -> Option<Session> {
+async fn session(connection: &Connection, place: &Arc<GrantedPlace>) -> Option<TransportSession> {
     let mut settings = Settings::default();
     settings.enable_webtransport(1);
     let mut control = connection.open_uni().await.ok()?;
@@ -201,7 +201,7 @@ async fn session(connection: &Connection, place: &Arc<Place>) -> Option<Session>
     web_transport_proto::VarInt::from_u64(quarter)
         .ok()?
         .encode(&mut prefix);
-    Some(Session {
+    Some(TransportSession {
         only: only?,
         prefix: prefix.freeze(),
         request,
@@ -231,7 +231,7 @@ async fn hear(
     prefix: Bytes,
     since: Instant,
     heard: Arc<Mutex<Heard>>,
-    place: Arc<Place>,
+    place: Arc<GrantedPlace>,
 ) {
     while let Ok(datagram) = connection.read_datagram().await {
         let at = micros(since);
@@ -257,7 +257,7 @@ async fn speak(
     prefix: &[u8],
     since: Instant,
     heard: &Mutex<Heard>,
-    place: &Place,
+    place: &GrantedPlace,
 ) {
     let frame = Duration::from_secs(1) / FRAMES;
     let mut due = since;

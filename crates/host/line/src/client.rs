@@ -1,14 +1,14 @@
 //! A measurement from its first look-up to its result.
 
 use crate::apart::Apart;
-use crate::config::Config;
-use crate::connection::{Connection, Meter, Server};
+use crate::config::PlacesConfig;
+use crate::connection::{Connection, Meter, SpokenServer};
 pub use crate::direction::Way;
-use crate::direction::{Bounds, Kind, Loaded, Sample, fill};
+use crate::direction::{Bounds, Loaded, Sample, TimeKind, fill};
 use crate::measured::{Idle, Measured};
 use crate::{Problem, Trust, Trusted};
 use cca::tonopah::Settings;
-use probe::node::Form;
+use probe::node::ProbeForm;
 use probe::report::Management;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
@@ -56,12 +56,12 @@ pub enum Described {
     /// In a document at this path, such as [`crate::config::WELL_KNOWN`].
     At(String),
     /// Nowhere: it is known beforehand.
-    As(Config),
+    As(PlacesConfig),
 }
 
 /// What is told while it goes on.
 #[derive(Debug, Clone, Copy)]
-pub enum Progress {
+pub enum ClientProgress {
     /// The idle line's round trip was measured, in ms.
     Idle(f64),
     /// A second of a way has ended: seconds since it began, and what it carried, in Mbit/s.
@@ -75,7 +75,7 @@ pub enum Progress {
 pub fn measure(
     wish: &Wish,
     stop: &AtomicBool,
-    seen: &mut (dyn FnMut(Progress) + Send),
+    seen: &mut (dyn FnMut(ClientProgress) + Send),
 ) -> Result<Measured, Problem> {
     let runtime = Builder::new_current_thread()
         .enable_all()
@@ -87,7 +87,7 @@ pub fn measure(
 async fn measured(
     wish: &Wish,
     stop: &AtomicBool,
-    seen: &mut (dyn FnMut(Progress) + Send),
+    seen: &mut (dyn FnMut(ClientProgress) + Send),
 ) -> Result<Measured, Problem> {
     let (first, connection) = reached(&wish.host, wish.port, wish.trusted).await?;
     let (config, granted) = match &wish.config {
@@ -98,7 +98,7 @@ async fn measured(
     let config = Arc::new(config);
     let server = place(&first, &config, wish).await?;
     let idle = idle(&server, &config).await?;
-    seen(Progress::Idle(idle.rtt_ms));
+    seen(ClientProgress::Idle(idle.rtt_ms));
     let mut found = Measured::new(&wish.host, server.address, idle, granted);
     if let Trusted::Own(trust) = wish.trusted {
         found.kinds(trust).await;
@@ -112,7 +112,7 @@ async fn measured(
         if stop.load(Ordering::Relaxed) || bounds.bytes == 0 {
             break;
         }
-        let mut each = |at: f64, rate: f64| seen(Progress::Second(way, at / 1e3, rate / 1e6));
+        let mut each = |at: f64, rate: f64| seen(ClientProgress::Second(way, at / 1e3, rate / 1e6));
         match fill(&server, &config, way, bounds, stop, &mut each).await {
             Ok(loaded) => found.add(way, &loaded),
             Err(problem) if found.down.is_some() => found.notes.push(problem.to_string()),
@@ -126,10 +126,10 @@ async fn measured(
 async fn kind(server: SocketAddr, way: Way, trust: Trust) -> Result<Management, probe::Problem> {
     let wish = probe::node::Wish {
         direction: match way {
-            Way::Down => probe::report::Direction::Down,
-            Way::Up => probe::report::Direction::Up,
+            Way::Down => probe::report::DataDirection::Down,
+            Way::Up => probe::report::DataDirection::Up,
         },
-        form: Form::Quick,
+        form: ProbeForm::Quick,
         trust,
         rate: TRAINS,
     };
@@ -148,13 +148,23 @@ async fn kind(server: SocketAddr, way: Way, trust: Trust) -> Result<Management, 
 }
 
 /// What the document at `path` says, and what the server grants, in bits a second.
-async fn described(connection: &Connection, path: &str) -> Result<(Config, Option<f64>), Problem> {
+async fn described(
+    connection: &Connection,
+    path: &str,
+) -> Result<(PlacesConfig, Option<f64>), Problem> {
     let document = connection.small(path).await?;
-    Ok((Config::parse(&document.body)?, document.number(GRANTED)))
+    Ok((
+        PlacesConfig::parse(&document.body)?,
+        document.number(GRANTED),
+    ))
 }
 
 /// The first address of a name that answers.
-async fn reached(host: &str, port: u16, trusted: Trusted) -> Result<(Server, Connection), Problem> {
+async fn reached(
+    host: &str,
+    port: u16,
+    trusted: Trusted,
+) -> Result<(SpokenServer, Connection), Problem> {
     let name = host.trim_start_matches('[').trim_end_matches(']');
     let addresses: Vec<SocketAddr> = (name, port)
         .to_socket_addrs()
@@ -162,7 +172,7 @@ async fn reached(host: &str, port: u16, trusted: Trusted) -> Result<(Server, Con
         .collect();
     let mut failed = Problem::Unreachable(format!("{host} has no address"));
     for address in addresses {
-        let server = Server::new(address, host, trusted)?;
+        let server = SpokenServer::new(address, host, trusted)?;
         match server.connect(&Meter::default()).await {
             Ok(connection) => return Ok((server, connection)),
             Err(problem) => failed = problem,
@@ -173,7 +183,11 @@ async fn reached(host: &str, port: u16, trusted: Trusted) -> Result<(Server, Con
 
 /// The server that the document names. One that names the very server by another name, as one behind a
 /// translation of addresses does, is reached where it was.
-async fn place(first: &Server, config: &Config, wish: &Wish) -> Result<Server, Problem> {
+async fn place(
+    first: &SpokenServer,
+    config: &PlacesConfig,
+    wish: &Wish,
+) -> Result<SpokenServer, Problem> {
     match &config.endpoint {
         Some(endpoint) => Ok(reached(endpoint, config.port, wish.trusted)
             .await?
@@ -185,22 +199,22 @@ async fn place(first: &Server, config: &Config, wish: &Wish) -> Result<Server, P
     }
 }
 
-async fn idle(server: &Server, config: &Config) -> Result<Idle, Problem> {
+async fn idle(server: &SpokenServer, config: &PlacesConfig) -> Result<Idle, Problem> {
     let mut samples = Vec::new();
     let mut note = |kind, ms| samples.push(Sample { kind, at: 0.0, ms });
     for _ in 0..IDLE {
         if let Ok((_, took)) = server.reach().await {
-            note(Kind::Tcp, took);
+            note(TimeKind::Tcp, took);
         }
         tokio::time::sleep(APART).await;
     }
     let connection = server.connect(&Meter::default()).await?;
-    note(Kind::Tcp, connection.setup.tcp);
-    note(Kind::Tls, connection.setup.tls);
+    note(TimeKind::Tcp, connection.setup.tcp);
+    note(TimeKind::Tls, connection.setup.tls);
     let mut apart: Option<Apart> = None;
     for _ in 0..3 {
         let small = connection.small(&config.small).await?;
-        note(Kind::Http, small.took());
+        note(TimeKind::Http, small.took());
         apart = apart.into_iter().chain(small.apart).reduce(Apart::least);
     }
     let least = |kind| {
@@ -208,15 +222,15 @@ async fn idle(server: &Server, config: &Config) -> Result<Idle, Problem> {
         of.map(|sample| sample.ms).fold(f64::INFINITY, f64::min)
     };
     Ok(Idle {
-        rtt_ms: least(Kind::Tcp),
-        request_ms: least(Kind::Http),
+        rtt_ms: least(TimeKind::Tcp),
+        request_ms: least(TimeKind::Http),
         apart,
     })
 }
 
 /// Waits until a server of ours, which has one client of an address at once, takes connections again: where the last
 /// packet of a look at the queue was lost, it waits for more.
-async fn taken(server: &Server) -> Result<(), Problem> {
+async fn taken(server: &SpokenServer) -> Result<(), Problem> {
     let mut tried = 0;
     loop {
         tokio::time::sleep(AFTER).await;

@@ -11,7 +11,7 @@ const VERSION: u64 = 1;
 
 /// The three places that a test asks for, all of one host.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Config {
+pub struct PlacesConfig {
     /// The host that requests name.
     pub host: String,
     /// The port.
@@ -27,7 +27,7 @@ pub struct Config {
 }
 
 #[derive(Deserialize)]
-struct Written {
+struct WrittenConfig {
     version: u64,
     urls: Urls,
     test_endpoint: Option<String>,
@@ -44,14 +44,14 @@ struct Urls {
     https_upload_url: Option<String>,
 }
 
-impl Config {
+impl PlacesConfig {
     /// Reads the document.
     ///
     /// # Errors
     /// If it is no JSON of version 1, a URL lacks or is not of `https`, or the hosts differ.
     pub fn parse(text: &[u8]) -> Result<Self, Problem> {
         let wrong = |why: String| Problem::Server(format!("{WELL_KNOWN}: {why}"));
-        let written: Written = serde_json::from_slice(text).map_err(|e| {
+        let written: WrittenConfig = serde_json::from_slice(text).map_err(|e| {
             wrong(format!(
                 "{e}; expected the JSON of draft-ietf-ippm-responsiveness"
             ))
@@ -97,7 +97,7 @@ impl Config {
             )));
         }
         let (host, port) = place(&large);
-        Ok(Config {
+        Ok(PlacesConfig {
             host,
             port,
             large: path(&large),
@@ -138,7 +138,7 @@ mod tests {
             "https://h:4043/s",
             "https://h:4043/u",
         );
-        let config = Config::parse(text.as_bytes()).unwrap();
+        let config = PlacesConfig::parse(text.as_bytes()).unwrap();
         assert_eq!((config.host.as_str(), config.port), ("h", 4043));
         assert_eq!(
             [&config.large, &config.small, &config.upload],
@@ -148,7 +148,7 @@ mod tests {
             "urls": {"small_https_download_url": "https://h/api/v1/small",
             "large_https_download_url": "https://h/api/v1/large", "https_upload_url": "https://h/api/v1/upload",
             "small_download_url": "https://h/api/v1/small"}}"#;
-        let config = Config::parse(old.as_bytes()).unwrap();
+        let config = PlacesConfig::parse(old.as_bytes()).unwrap();
         assert_eq!((config.port, config.small.as_str()), (443, "/api/v1/small"));
         assert_eq!(config.endpoint.as_deref(), Some("edge.example"));
     }
@@ -175,7 +175,9 @@ mod tests {
                 "duplicate field",
             ),
         ] {
-            let why = Config::parse(text.as_bytes()).unwrap_err().to_string();
+            let why = PlacesConfig::parse(text.as_bytes())
+                .unwrap_err()
+                .to_string();
             assert!(why.contains(said), "{why}");
         }
     }

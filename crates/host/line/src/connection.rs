@@ -33,7 +33,7 @@ const UNSENT: u32 = 32 << 10;
 
 /// A server, and how it is spoken to.
 #[derive(Clone)]
-pub struct Server {
+pub struct SpokenServer {
     /// Where it is.
     pub address: SocketAddr,
     /// Its name, with the port unless that is 443: what requests name.
@@ -65,7 +65,7 @@ impl Meter {
 
 /// How long each part took, in ms, and when.
 #[derive(Debug, Clone, Copy)]
-pub struct Setup {
+pub struct SetupTimes {
     /// TCP's handshake.
     pub tcp: f64,
     /// When it ended.
@@ -108,7 +108,7 @@ pub struct Connection {
     /// This host's end of it.
     pub from: SocketAddr,
     /// How long it took to come about.
-    pub setup: Setup,
+    pub setup: SetupTimes,
 }
 
 fn count(sum: &AtomicU64, bytes: &[u8]) {
@@ -120,7 +120,7 @@ pub fn ms(start: Instant) -> f64 {
     start.elapsed().as_secs_f64() * 1e3
 }
 
-impl Server {
+impl SpokenServer {
     /// The server `host` at `address`.
     ///
     /// # Errors
@@ -133,7 +133,7 @@ impl Server {
             443 => host.to_owned(),
             port => format!("{host}:{port}"),
         };
-        Ok(Server {
+        Ok(SpokenServer {
             address,
             authority,
             name,
@@ -143,12 +143,12 @@ impl Server {
     }
 
     /// The same server, asked for by the name that its document gives.
-    pub fn named(&self, config: &crate::config::Config) -> Self {
+    pub fn named(&self, config: &crate::config::PlacesConfig) -> Self {
         let authority = match config.port {
             443 => config.host.clone(),
             port => format!("{}:{port}", config.host),
         };
-        Server {
+        SpokenServer {
             authority,
             ..self.clone()
         }
@@ -192,7 +192,7 @@ impl Server {
             Some(rustls::ProtocolVersion::TLSv1_2) => 2.0,
             _ => 1.0,
         };
-        let setup = Setup {
+        let setup = SetupTimes {
             tcp,
             reached,
             tls: ms(start) / rounds,

@@ -6,8 +6,8 @@ use crate::apart::Apart;
 use crate::arrived::{Counts, Kernel};
 use crate::body::Outgoing;
 use crate::carried::{Carried, Look, median};
-use crate::config::Config;
-use crate::connection::{Connection, Meter, Server, ms};
+use crate::config::PlacesConfig;
+use crate::connection::{Connection, Meter, SpokenServer, ms};
 use crate::course::Course;
 use crate::rpm::{Responsiveness, Times};
 use crate::stable::{Averages, DISTANCE};
@@ -46,7 +46,7 @@ const LEAST: f64 = 6e3;
 
 /// The kinds of times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum TimeKind {
     /// TCP's handshake beside the load.
     Tcp,
     /// A round trip of TLS' handshake beside it.
@@ -61,7 +61,7 @@ pub enum Kind {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sample {
     /// What was timed.
-    pub kind: Kind,
+    pub kind: TimeKind,
     /// When it ended, in ms.
     pub at: f64,
     /// How long it took, in ms.
@@ -108,28 +108,28 @@ pub struct Loaded {
 
 impl Loaded {
     /// Times of a kind that ended at `from` ms or later.
-    pub fn times(&self, kind: Kind, from: f64) -> Vec<f64> {
+    pub fn times(&self, kind: TimeKind, from: f64) -> Vec<f64> {
         self.of(kind, from).map(|sample| sample.ms).collect()
     }
 
     /// Samples of a kind that ended at `from` ms or later.
-    pub fn of(&self, kind: Kind, from: f64) -> impl Iterator<Item = &Sample> {
+    pub fn of(&self, kind: TimeKind, from: f64) -> impl Iterator<Item = &Sample> {
         let samples = self.samples.iter();
         samples.filter(move |sample| sample.kind == kind && sample.at >= from)
     }
 
     fn responsiveness(&self, from: f64) -> Option<Responsiveness> {
         let times = Times {
-            tcp: self.times(Kind::Tcp, from),
-            tls: self.times(Kind::Tls, from),
-            http: self.times(Kind::Http, from),
-            loaded: self.times(Kind::Loaded, from),
+            tcp: self.times(TimeKind::Tcp, from),
+            tls: self.times(TimeKind::Tls, from),
+            http: self.times(TimeKind::Http, from),
+            loaded: self.times(TimeKind::Loaded, from),
         };
         times.responsiveness()
     }
 }
 
-enum News {
+enum DirectionNews {
     Timed(Sample),
     Apart(f64, Apart),
     Joined(Arc<Connection>),
@@ -139,23 +139,23 @@ enum News {
 /// What tasks need: cheap to clone.
 #[derive(Clone)]
 struct Common {
-    server: Server,
-    config: Arc<Config>,
+    server: SpokenServer,
+    config: Arc<PlacesConfig>,
     way: Way,
     start: Instant,
     /// What requests beside the load take.
     asides: Meter,
-    news: mpsc::Sender<News>,
+    news: mpsc::Sender<DirectionNews>,
 }
 
 impl Common {
     /// Tells what took so many ms until now.
-    fn timed(&self, kind: Kind, took: f64) {
+    fn timed(&self, kind: TimeKind, took: f64) {
         self.ended(kind, took, Instant::now());
     }
 
-    fn ended(&self, kind: Kind, took: f64, at: Instant) {
-        self.tell(News::Timed(Sample {
+    fn ended(&self, kind: TimeKind, took: f64, at: Instant) {
+        self.tell(DirectionNews::Timed(Sample {
             kind,
             at: self.since(at),
             ms: took,
@@ -168,7 +168,7 @@ impl Common {
     }
 
     /// Nobody listens once the way has been measured.
-    fn tell(&self, news: News) {
+    fn tell(&self, news: DirectionNews) {
         let _ = self.news.send(news);
     }
 
@@ -176,7 +176,7 @@ impl Common {
     async fn carry(self) {
         let ended = async {
             let connection = Arc::new(self.server.connect(&Meter::default()).await?);
-            self.tell(News::Joined(connection.clone()));
+            self.tell(DirectionNews::Joined(connection.clone()));
             loop {
                 match self.way {
                     Way::Down => self.take(&connection).await?,
@@ -186,7 +186,7 @@ impl Common {
         };
         let ended: Result<(), Problem> = ended.await;
         if let Err(problem) = ended {
-            self.tell(News::Ended(problem));
+            self.tell(DirectionNews::Ended(problem));
         }
     }
 
@@ -224,31 +224,31 @@ impl Common {
             return;
         };
         let setup = &connection.setup;
-        self.ended(Kind::Tcp, setup.tcp, setup.reached);
-        self.timed(Kind::Tls, connection.setup.tls);
+        self.ended(TimeKind::Tcp, setup.tcp, setup.reached);
+        self.timed(TimeKind::Tls, connection.setup.tls);
         if let Ok(small) = connection.small(&self.config.small).await {
-            self.timed(Kind::Http, small.took());
+            self.timed(TimeKind::Http, small.took());
             if let Some(apart) = small.apart {
-                self.tell(News::Apart(self.since(small.came), apart));
+                self.tell(DirectionNews::Apart(self.since(small.came), apart));
             }
         }
     }
 
     async fn own(self, connection: Arc<Connection>) {
         if let Ok(small) = connection.small(&self.config.small).await {
-            self.timed(Kind::Loaded, small.took());
+            self.timed(TimeKind::Loaded, small.took());
         }
     }
 
     async fn beside(self) {
         if let Ok((_, took)) = self.server.reach().await {
-            self.timed(Kind::Tcp, took);
+            self.timed(TimeKind::Tcp, took);
         }
     }
 }
 
 /// When something is due next, in ms since the start.
-struct Due {
+struct DueTime {
     interval: f64,
     pair: f64,
     beside: f64,
@@ -257,7 +257,7 @@ struct Due {
 struct Filling<'a> {
     common: Common,
     tasks: JoinSet<()>,
-    heard: mpsc::Receiver<News>,
+    heard: mpsc::Receiver<DirectionNews>,
     carriers: Vec<Arc<Connection>>,
     /// What was counted of each.
     counts: Vec<Carried>,
@@ -265,7 +265,7 @@ struct Filling<'a> {
     segment: u64,
     kernel: Kernel,
     asked: usize,
-    due: Due,
+    due: DueTime,
     goodput: Averages,
     rpms: Averages,
     before: u64,
@@ -282,8 +282,8 @@ struct Filling<'a> {
 /// # Errors
 /// If no connection comes about, or the load ends before there is a second half to tell of.
 pub async fn fill(
-    server: &Server,
-    config: &Arc<Config>,
+    server: &SpokenServer,
+    config: &Arc<PlacesConfig>,
     way: Way,
     bounds: Bounds,
     stop: &AtomicBool,
@@ -306,7 +306,7 @@ pub async fn fill(
         segment: 0,
         kernel: Kernel::open()?,
         asked: 0,
-        due: Due {
+        due: DueTime {
             interval: INTERVAL,
             pair: 500.0,
             beside: BESIDE,
@@ -354,21 +354,21 @@ impl Filling<'_> {
     fn hear(&mut self) -> Result<(), Problem> {
         while let Ok(news) = self.heard.try_recv() {
             match news {
-                News::Timed(sample) => {
-                    self.handshakes += u64::from(sample.kind == Kind::Tcp);
-                    self.requests += u64::from(sample.kind == Kind::Http);
+                DirectionNews::Timed(sample) => {
+                    self.handshakes += u64::from(sample.kind == TimeKind::Tcp);
+                    self.requests += u64::from(sample.kind == TimeKind::Http);
                     self.loaded.samples.push(sample);
                 }
-                News::Apart(at, apart) => self.loaded.apart.push((at, apart)),
-                News::Joined(connection) => {
+                DirectionNews::Apart(at, apart) => self.loaded.apart.push((at, apart)),
+                DirectionNews::Joined(connection) => {
                     self.carriers.push(connection);
                     self.counts.push(Carried::default());
                 }
                 // Before the second half there is nothing to tell of.
-                News::Ended(problem) if ms(self.common.start) < LEAST / 2.0 => {
+                DirectionNews::Ended(problem) if ms(self.common.start) < LEAST / 2.0 => {
                     return Err(problem);
                 }
-                News::Ended(problem) => self.loaded.cut = Some(problem.to_string()),
+                DirectionNews::Ended(problem) => self.loaded.cut = Some(problem.to_string()),
             }
         }
         while self.tasks.try_join_next().is_some() {}

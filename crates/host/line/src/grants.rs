@@ -51,14 +51,14 @@ pub type Shared = Arc<Mutex<Clients>>;
 
 /// One connection's place among those of its client; given back when it is dropped.
 #[derive(Debug)]
-pub struct Place {
+pub struct GrantedPlace {
     clients: Shared,
     of: IpAddr,
     /// When the client's time is over.
     pub until: Instant,
 }
 
-impl Place {
+impl GrantedPlace {
     /// A place for a connection of `of`; none if it has too many, or nothing is granted.
     pub fn taken(clients: &Shared, of: IpAddr) -> Option<Self> {
         let mut all = locked(clients);
@@ -95,7 +95,7 @@ impl Place {
         client.connections += 1;
         let until = client.until;
         drop(all);
-        Some(Place {
+        Some(GrantedPlace {
             clients: clients.clone(),
             of,
             until,
@@ -160,7 +160,7 @@ impl Place {
 
 /// A client's only call, until it is dropped.
 #[derive(Debug)]
-pub struct OnlyCall(Arc<Place>);
+pub struct OnlyCall(Arc<GrantedPlace>);
 
 impl Drop for OnlyCall {
     fn drop(&mut self) {
@@ -180,7 +180,7 @@ impl Client {
     }
 }
 
-impl Drop for Place {
+impl Drop for GrantedPlace {
     fn drop(&mut self) {
         let mut all = locked(&self.clients);
         let Some(n) = all.each.iter().position(|(of, _)| *of == self.of) else {

@@ -59,7 +59,7 @@ impl WireLoss {
         WireLoss::seen(lost / packets as f64, packets)
     }
 
-    fn of(part: Part) -> Option<Self> {
+    fn of(part: LossesByLength) -> Option<Self> {
         let told = part.passed >= ENOUGH || part.lost >= FEW;
         told.then(|| WireLoss::seen(part.share(), part.passed.max(1)))
     }
@@ -85,14 +85,14 @@ fn wilson(share: f64, packets: f64, deviations: f64) -> f64 {
 
 /// Packets at some lengths of the queue, and the losses among them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Part {
+struct LossesByLength {
     passed: u64,
     lost: u64,
 }
 
-impl Part {
-    fn and(self, other: Part) -> Part {
-        Part {
+impl LossesByLength {
+    fn and(self, other: LossesByLength) -> LossesByLength {
+        LossesByLength {
             passed: self.passed + other.passed,
             lost: self.lost + other.lost,
         }
@@ -103,7 +103,7 @@ impl Part {
     }
 
     /// Whether more was lost than chance makes of the share that `other` has.
-    fn loses_more_than(self, other: Part) -> bool {
+    fn loses_more_than(self, other: LossesByLength) -> bool {
         // Half of one that the other may have lost.
         let share = (other.lost as f64 + 0.5) / (other.passed as f64 + 1.0);
         let expected = share * self.passed.max(self.lost) as f64;
@@ -113,7 +113,7 @@ impl Part {
 
 /// What follows of a queue and its wire from losses.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(crate) struct Told {
+pub(crate) struct LossesTold {
     pub(crate) drops: Option<Drops>,
     pub(crate) wire: Option<WireLoss>,
     /// The share of all packets, at any length.
@@ -124,8 +124,8 @@ pub(crate) struct Told {
 }
 
 /// What follows for one queue of all flows, whose length was `full` bytes of the load when the line was.
-pub(crate) fn told(looks: &[Look], lengths: &Lengths, full: f64) -> Told {
-    let mut parts = [Part::default(); 4];
+pub(crate) fn told(looks: &[Look], lengths: &Lengths, full: f64) -> LossesTold {
+    let mut parts = [LossesByLength::default(); 4];
     let mut dropped = Vec::new();
     for look in looks {
         let Some(length) = lengths.by(look.at) else {
@@ -135,7 +135,7 @@ pub(crate) fn told(looks: &[Look], lengths: &Lengths, full: f64) -> Told {
         if place == PARTS.len() && look.lost > 0 {
             dropped.push(length);
         }
-        parts[place] = parts[place].and(Part {
+        parts[place] = parts[place].and(LossesByLength {
             passed: look.passed,
             lost: look.lost,
         });
@@ -144,7 +144,7 @@ pub(crate) fn told(looks: &[Look], lengths: &Lengths, full: f64) -> Told {
     let below = low.and(middle);
     let all = below.and(near).and(high);
     let drops = drops(low, middle, high);
-    Told {
+    LossesTold {
         drops,
         // A queue that drops by itself hides what the wire does.
         wire: (drops != Some(Drops::Early))
@@ -158,7 +158,7 @@ pub(crate) fn told(looks: &[Look], lengths: &Lengths, full: f64) -> Told {
 
 /// A full buffer drops at one length. A wire loses the same share at any; and a queue that is kept short loses more, the
 /// longer it is.
-fn drops(low: Part, middle: Part, high: Part) -> Option<Drops> {
+fn drops(low: LossesByLength, middle: LossesByLength, high: LossesByLength) -> Option<Drops> {
     let below = low.and(middle);
     let much = below.lost >= FEW && below.share() >= MUCH;
     let rises = middle.lost >= FEW - 1
@@ -175,16 +175,16 @@ fn drops(low: Part, middle: Part, high: Part) -> Option<Drops> {
 mod tests {
     use super::*;
     use crate::course::Course;
-    use crate::direction::{Kind, Sample};
+    use crate::direction::{Sample, TimeKind};
 
     /// A queue that grows to 200 ms and falls to nothing about each second for nine seconds, and loses so many of 1000
     /// packets at each of its lengths.
-    fn seen(lost_at: impl Fn(f64) -> f64) -> Told {
+    fn seen(lost_at: impl Fn(f64) -> f64) -> LossesTold {
         let length = |at: f64| 200.0 * (at % 970.0) / 970.0;
         let every = |step: usize| (0..9000).step_by(step).map(|at| at as f64);
         let handshakes: Vec<Sample> = every(10)
             .map(|at| Sample {
-                kind: Kind::Tcp,
+                kind: TimeKind::Tcp,
                 at,
                 ms: 20.0 + length(at),
             })
@@ -249,12 +249,12 @@ mod tests {
     fn nothing_follows_from_nothing() {
         assert_eq!(seen(|_| 0.0).drops, None);
         let none = told(&[], &Lengths::of(&[], 0.0, &Course::default()), 0.0);
-        assert_eq!(none, Told::default());
+        assert_eq!(none, LossesTold::default());
     }
 
     #[test]
     fn a_share_lies_within_its_bounds() {
-        let wire = WireLoss::of(Part {
+        let wire = WireLoss::of(LossesByLength {
             passed: 2000,
             lost: 10,
         });
@@ -262,7 +262,7 @@ mod tests {
         let bounds = [-EITHER_WAY, 0.0, EITHER_WAY].map(|at| wire.at(at));
         assert!(bounds[0] < bounds[1] && bounds[1] < bounds[2], "{bounds:?}");
         assert!((bounds[0] - 0.003).abs() < 0.0005 && (bounds[2] - 0.0083).abs() < 0.0005);
-        let few = Part {
+        let few = LossesByLength {
             passed: 400,
             lost: 2,
         };

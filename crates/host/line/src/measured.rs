@@ -2,7 +2,7 @@
 
 use crate::apart::Apart;
 use crate::course::{slowest, varies};
-use crate::direction::{Kind, Loaded, Way};
+use crate::direction::{Loaded, TimeKind, Way};
 use crate::losses::{Drops, WireLoss};
 use crate::one_way::OneWay;
 pub use crate::queue::Queue;
@@ -50,7 +50,7 @@ pub enum Confidence {
 
 /// One way of the line.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Direction {
+pub struct MeasuredDirection {
     /// The rate of IP packets while the line was full, in Mbit/s.
     pub rate_mbit: f64,
     /// The same in each 100 ms since the load began, in Mbit/s.
@@ -107,9 +107,9 @@ pub struct Measured {
     /// Without load.
     pub idle: Idle,
     /// Towards this host.
-    pub down: Option<Direction>,
+    pub down: Option<MeasuredDirection>,
     /// From this host.
-    pub up: Option<Direction>,
+    pub up: Option<MeasuredDirection>,
     /// Bytes that load took, both ways.
     pub bytes: u64,
     /// How long it took, in seconds of load.
@@ -140,7 +140,7 @@ impl Measured {
         }
     }
 
-    pub(crate) fn place(&mut self, way: Way) -> &mut Option<Direction> {
+    pub(crate) fn place(&mut self, way: Way) -> &mut Option<MeasuredDirection> {
         match way {
             Way::Down => &mut self.down,
             Way::Up => &mut self.up,
@@ -148,7 +148,7 @@ impl Measured {
     }
 
     /// What was found of a way; none if it was not measured.
-    pub fn way(&self, way: Way) -> Option<&Direction> {
+    pub fn way(&self, way: Way) -> Option<&MeasuredDirection> {
         match way {
             Way::Down => self.down.as_ref(),
             Way::Up => self.up.as_ref(),
@@ -156,14 +156,14 @@ impl Measured {
     }
 
     /// Both ways that were measured.
-    pub fn ways(&self) -> impl Iterator<Item = (Way, &Direction)> {
+    pub fn ways(&self) -> impl Iterator<Item = (Way, &MeasuredDirection)> {
         let ways = [Way::Down, Way::Up].into_iter();
         ways.filter_map(|way| Some((way, self.way(way)?)))
     }
 
     /// What makes a part of it doubtful, or was left out.
     pub fn remarks(&self) -> impl Iterator<Item = String> {
-        let of = |(way, direction): (Way, &Direction)| {
+        let of = |(way, direction): (Way, &MeasuredDirection)| {
             let doubts = direction.doubts.clone().into_iter();
             doubts.map(move |doubt| format!("{}: {doubt}", way.name()))
         };
@@ -190,7 +190,7 @@ impl Measured {
     }
 }
 
-impl Direction {
+impl MeasuredDirection {
     fn line(&self, way: Way) -> String {
         let mut text = format!(
             "{:5} {} Mbit/s",
@@ -291,10 +291,10 @@ fn busy(late: &[f64]) -> Option<f64> {
 }
 
 /// What follows from what was seen of a way. The rate and the waits are of its second half, when the line was full.
-pub(crate) fn direction(loaded: &Loaded, line: &Measured, way: Way) -> Direction {
+pub(crate) fn direction(loaded: &Loaded, line: &Measured, way: Way) -> MeasuredDirection {
     let end = loaded.course.end();
     let half = end / 2.0;
-    let handshakes = loaded.of(Kind::Tcp, half).count();
+    let handshakes = loaded.of(TimeKind::Tcp, half).count();
     let passed = times(&passed(loaded, half));
     let packets = PACKET / PAYLOAD[usize::from(line.address.is_ipv6())];
     let rate = loaded.course.rate([half, end]).unwrap_or(0.0) * packets / 1e6;
@@ -311,11 +311,11 @@ pub(crate) fn direction(loaded: &Loaded, line: &Measured, way: Way) -> Direction
         idle: line.idle.rtt_ms,
         mbit: rate,
         beside: Waits::of(&passed, line.idle.rtt_ms),
-        on: Waits::of(&loaded.times(Kind::Loaded, half), line.idle.request_ms),
+        on: Waits::of(&loaded.times(TimeKind::Loaded, half), line.idle.request_ms),
         probed: line.kinds[way as usize],
     };
     let found = found(loaded, &known);
-    Direction {
+    MeasuredDirection {
         rate_mbit: rate,
         varies: varies(second_half),
         slowest_mbit: slowest(second_half),
@@ -367,7 +367,7 @@ mod tests {
         for step in 1..=80_u64 {
             let at = step as f64 * 100.0;
             loaded.course.push(at, step * bytes_a_step);
-            for (kind, ms) in [(Kind::Tcp, beside), (Kind::Loaded, on)] {
+            for (kind, ms) in [(TimeKind::Tcp, beside), (TimeKind::Loaded, on)] {
                 loaded.samples.push(Sample { kind, at, ms });
             }
         }
@@ -417,7 +417,7 @@ mod tests {
         let mut loaded = full(125_000, 700.0, 900.0);
         for step in (0..80).step_by(3) {
             let at = f64::from(step) * 100.0;
-            let kind = Kind::Tcp;
+            let kind = TimeKind::Tcp;
             loaded.samples.push(Sample {
                 kind,
                 at,

@@ -5,7 +5,7 @@ use crate::Problem;
 use crate::answer::{Answer, json, of};
 use crate::call::{CALL, FRAMES, SIZE};
 use crate::certificate::ShortLived;
-use crate::grants::Place;
+use crate::grants::GrantedPlace;
 use hyper::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{Method, Response, StatusCode};
 use page::{HEADERS, Parts};
@@ -36,12 +36,12 @@ const UPLOADED: &str = "/uploaded";
 
 /// The page, and the certificate that browsers are shown.
 #[derive(Debug)]
-pub struct Page {
+pub struct ServedPage {
     short: Arc<ShortLived>,
     playground: Option<String>,
 }
 
-impl Page {
+impl ServedPage {
     /// A page whose result leads to the playground at the address `playground`, if there is one.
     ///
     /// # Errors
@@ -61,7 +61,7 @@ impl Page {
                 Ok(_) => {}
             }
         }
-        Ok(Page {
+        Ok(ServedPage {
             short: Arc::new(ShortLived::new()?),
             playground,
         })
@@ -85,7 +85,7 @@ impl Page {
         method: &Method,
         path: &str,
         host: (&str, u16),
-        place: &Arc<Place>,
+        place: &Arc<GrantedPlace>,
     ) -> Response<Answer> {
         let response = match (method, path) {
             (&Method::GET, PAGE) => document(host),
@@ -109,7 +109,7 @@ impl Page {
         response
     }
 
-    fn settings(&self, port: u16, place: &Place) -> String {
+    fn settings(&self, port: u16, place: &GrantedPlace) -> String {
         serde_json::json!({
             "port": port,
             "path": CALL,
@@ -187,9 +187,9 @@ mod tests {
     #[test]
     fn the_playground_is_an_address_of_the_web() {
         for wrong in ["try", "javascript:alert(1)", "https://h/try/#story=x"] {
-            assert!(Page::new(Some(wrong.to_owned())).is_err(), "{wrong}");
+            assert!(ServedPage::new(Some(wrong.to_owned())).is_err(), "{wrong}");
         }
-        assert!(Page::new(Some("https://h/try/".to_owned())).is_ok());
+        assert!(ServedPage::new(Some("https://h/try/".to_owned())).is_ok());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::carried::median;
 use crate::direction::Loaded;
-use crate::losses::{Drops, Told, told};
+use crate::losses::{Drops, LossesTold, told};
 use crate::waits::{Lengths, Waits, passed};
 use probe::report::Management;
 use serde::Serialize;
@@ -44,7 +44,7 @@ pub enum Queue {
 pub(crate) struct Found {
     pub(crate) queue: Queue,
     pub(crate) isolated: Option<bool>,
-    pub(crate) told: Told,
+    pub(crate) told: LossesTold,
     /// The longest queue that counts, in bytes of the load.
     pub(crate) longest: Option<f64>,
 }
@@ -116,7 +116,7 @@ fn little(mbit: f64) -> f64 {
 
 /// Whether what is above a rate is dropped without a queue: neither packets of others nor the load's own wait, much is
 /// lost, and more connections do not carry more.
-fn policed(loaded: &Loaded, known: &Known, told: &Told) -> bool {
+fn policed(loaded: &Loaded, known: &Known, told: &LossesTold) -> bool {
     let end = loaded.course.end();
     let own = loaded.looks.iter().filter(|look| look.at >= end / 2.0);
     let own = median(own.filter_map(|look| look.own).collect());
@@ -144,7 +144,7 @@ fn isolated(beside: Waits, on: Waits, mbit: f64) -> Option<bool> {
 mod tests {
     use super::*;
     use crate::carried::Look;
-    use crate::direction::{Kind, Sample};
+    use crate::direction::{Sample, TimeKind};
 
     const IDLE: f64 = 20.0;
 
@@ -168,7 +168,7 @@ mod tests {
                 own: Some(own),
             });
             if step % 10 == 0 {
-                for (kind, ms) in [(Kind::Tcp, beside), (Kind::Loaded, own + 80.0)] {
+                for (kind, ms) in [(TimeKind::Tcp, beside), (TimeKind::Loaded, own + 80.0)] {
                     loaded.samples.push(Sample { kind, at, ms });
                 }
             }
@@ -177,11 +177,11 @@ mod tests {
     }
 
     fn of(loaded: &Loaded, probed: Option<Management>) -> Found {
-        let on: Vec<f64> = loaded.times(Kind::Loaded, 0.0);
+        let on: Vec<f64> = loaded.times(TimeKind::Loaded, 0.0);
         let known = Known {
             idle: IDLE,
             mbit: 10.0,
-            beside: Waits::of(&loaded.times(Kind::Tcp, 0.0), IDLE),
+            beside: Waits::of(&loaded.times(TimeKind::Tcp, 0.0), IDLE),
             on: Waits::of(&on, IDLE),
             probed,
         };

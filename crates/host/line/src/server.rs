@@ -7,8 +7,8 @@ use crate::apart::CLOCK;
 use crate::call::Calls;
 use crate::client::GRANTED;
 use crate::config::WELL_KNOWN;
-use crate::grants::{Clients, Place, Shared};
-use crate::page::Page;
+use crate::grants::{Clients, GrantedPlace, Shared};
+use crate::page::ServedPage;
 use crate::tls::Tls;
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
@@ -63,7 +63,7 @@ struct Served {
     /// What a client is granted, in bits a second.
     rate: u64,
     /// The page, if there is one, and the port of its calls.
-    page: Option<(Arc<Page>, u16)>,
+    page: Option<(Arc<ServedPage>, u16)>,
     /// When it began: its clock tells the time since.
     since: Instant,
 }
@@ -99,7 +99,7 @@ impl Server {
     /// If there is no such port, it is taken, or TLS cannot be set up.
     pub fn with_page(
         mut self,
-        page: Page,
+        page: ServedPage,
         browsers: rustls::ServerConfig,
     ) -> Result<Self, Problem> {
         let mut address = self.address()?;
@@ -169,7 +169,7 @@ impl Server {
                 sleep(Duration::from_millis(100)).await;
                 continue;
             };
-            if let Some(place) = Place::taken(&self.clients, from.ip()) {
+            if let Some(place) = GrantedPlace::taken(&self.clients, from.ip()) {
                 tokio::spawn(serve(stream, self.tls.clone(), place, self.served.clone()));
             }
         }
@@ -185,7 +185,7 @@ fn listener(address: SocketAddr) -> std::io::Result<TcpListener> {
     Ok(socket.into())
 }
 
-async fn serve(stream: TcpStream, tls: Tls, place: Place, served: Served) {
+async fn serve(stream: TcpStream, tls: Tls, place: GrantedPlace, served: Served) {
     let _ = stream.set_nodelay(true);
     let _ = socket2::SockRef::from(&stream).set_tcp_notsent_lowat(UNSENT);
     let place = Arc::new(place);
@@ -256,7 +256,7 @@ fn one_request() -> http1::Builder {
 
 async fn answer(
     request: Request<Incoming>,
-    place: Arc<Place>,
+    place: Arc<GrantedPlace>,
     served: &Served,
 ) -> Response<Answer> {
     let host = host(&request);
@@ -309,7 +309,7 @@ fn document(host: &str) -> String {
 }
 
 /// Reads an upload to its end, no faster than granted.
-async fn taken(mut body: Incoming, place: &Place) -> Response<Answer> {
+async fn taken(mut body: Incoming, place: &GrantedPlace) -> Response<Answer> {
     while let Some(frame) = body.frame().await {
         let bytes = match &frame {
             Ok(frame) => frame.data_ref().map_or(0, |data| data.len() as u64),

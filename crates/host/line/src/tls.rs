@@ -2,7 +2,7 @@
 
 use crate::Problem;
 use crate::certificate::ShortLived;
-use probe::{Identity, Shown, Trust, verifier};
+use probe::{Identity, KeyShown, Trust, verifier};
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::server::{Acceptor, ClientHello};
@@ -42,7 +42,7 @@ pub fn client(trusted: Trusted) -> Result<ClientConfig, Problem> {
             .with_protocol_versions(&[&rustls::version::TLS13])
             .map_err(unset)?
             .dangerous()
-            .with_custom_certificate_verifier(verifier(trust, Shown::Certificate)),
+            .with_custom_certificate_verifier(verifier(trust, KeyShown::Certificate)),
     }
     .with_no_client_auth();
     config.alpn_protocols = vec![PROTOCOL.to_vec()];

@@ -1,7 +1,7 @@
 //! How long packets waited, from times of handshakes and requests.
 
 use crate::course::Course;
-use crate::direction::{Kind, Loaded, Sample};
+use crate::direction::{Loaded, Sample, TimeKind};
 use serde::Serialize;
 
 /// How long TCP waits for an answer to its first packet, in ms.
@@ -40,7 +40,7 @@ pub(crate) fn sorted(times: &[f64]) -> Vec<f64> {
 /// Handshakes since `from` ms that passed without a loss: one whose first packet is lost takes a second longer
 /// (RFC 6298, 2.1) than those about it, and tells of no queue.
 pub(crate) fn passed(loaded: &Loaded, from: f64) -> Vec<Sample> {
-    let handshakes: Vec<Sample> = loaded.of(Kind::Tcp, from).copied().collect();
+    let handshakes: Vec<Sample> = loaded.of(TimeKind::Tcp, from).copied().collect();
     let about = |at: f64| {
         let near = handshakes
             .iter()
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn a_length_is_what_came_while_the_longer_of_its_neighbours_waited() {
-        let kind = Kind::Tcp;
+        let kind = TimeKind::Tcp;
         let samples = [(200.0, 60.0), (100.0, 30.0), (300.0, 40.0)];
         let samples = samples.map(|(at, ms)| Sample { kind, at, ms });
         let mut course = Course::default();

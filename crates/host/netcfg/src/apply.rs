@@ -1,6 +1,6 @@
 //! Making changes one at a time, and undoing them.
 
-use crate::error::Kind;
+use crate::error::ErrorKind;
 use crate::observe::{Observed, Snapshot};
 use crate::plan::{self, Places};
 use crate::{
@@ -255,7 +255,7 @@ pub fn apply(runner: &mut dyn Runner, store: &Store, prepared: &Prepared) -> Res
 fn make(runner: &mut dyn Runner, change: &Change) -> Result<(), Error> {
     if runner.interrupted() {
         return Err(Error {
-            kind: Kind::Interrupted,
+            kind: ErrorKind::Interrupted,
             ..Error::failed("interrupted", "")
         });
     }

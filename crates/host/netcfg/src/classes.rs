@@ -1,6 +1,6 @@
 //! The computers and the flows of a `mencius` in the kernel, which lists them as its classes.
 
-use crate::rtnetlink::{Answer, Question, ask, socket};
+use crate::rtnetlink::{NetlinkAnswer, Question, ask, socket};
 use crate::{Device, Error};
 use core::net::IpAddr;
 use core::time::Duration;
@@ -139,7 +139,8 @@ fn question(index: u32) -> Question<TcMessage> {
 /// The classes of a datagram, and how the list ends, if it does. What cannot be read ends it, too.
 fn read(mut datagram: &[u8], classes: &mut Classes) -> Option<Result<(), Errno>> {
     while !datagram.is_empty() {
-        let Ok(message) = NetlinkMessage::<Answer<TcMessage, CLASS>>::deserialize(datagram) else {
+        let Ok(message) = NetlinkMessage::<NetlinkAnswer<TcMessage, CLASS>>::deserialize(datagram)
+        else {
             return Some(Err(Errno::BADMSG));
         };
         match message.payload {
@@ -147,7 +148,7 @@ fn read(mut datagram: &[u8], classes: &mut Classes) -> Option<Result<(), Errno>>
             NetlinkPayload::Error(error) => {
                 return Some(Err(Errno::from_raw_os_error(-error.raw_code())));
             }
-            NetlinkPayload::InnerMessage(Answer(Some(class))) => take(&class, classes),
+            NetlinkPayload::InnerMessage(NetlinkAnswer(Some(class))) => take(&class, classes),
             _ => (),
         }
         // Messages begin at multiples of four (netlink(7)).

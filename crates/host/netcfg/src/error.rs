@@ -6,7 +6,7 @@ use core::fmt;
 
 /// Whether a change was tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ErrorKind {
     /// No change was made: it is impossible, or must not be done.
     Refused,
     /// A change, or a look at the host, failed.
@@ -19,7 +19,7 @@ pub enum Kind {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct Error {
     /// Whether a change was tried.
-    pub kind: Kind,
+    pub kind: ErrorKind,
     /// The finding.
     pub message: String,
     /// The remedy.
@@ -36,7 +36,7 @@ impl Error {
     /// No change was made.
     pub fn refused(message: impl Into<String>, help: impl Into<String>) -> Self {
         Error {
-            kind: Kind::Refused,
+            kind: ErrorKind::Refused,
             message: message.into(),
             help: help.into(),
         }
@@ -45,7 +45,7 @@ impl Error {
     /// A change was tried.
     pub fn failed(message: impl Into<String>, help: impl Into<String>) -> Self {
         Error {
-            kind: Kind::Failed,
+            kind: ErrorKind::Failed,
             ..Error::refused(message, help)
         }
     }

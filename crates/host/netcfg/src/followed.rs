@@ -14,7 +14,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The right of one process to change the rates of a device's set-up, for as long as it lives.
 #[derive(Debug)]
-pub struct Followed {
+pub struct FollowedDevice {
     folder: PathBuf,
     journal: Journal,
     ethernet: bool,
@@ -43,7 +43,7 @@ impl Claim {
     }
 }
 
-impl Followed {
+impl FollowedDevice {
     /// Takes it, for the set-up of `device` that a journal in `folder` tells of; without a claim only to look.
     ///
     /// # Errors
@@ -55,7 +55,7 @@ impl Followed {
         claim: Option<Claim>,
     ) -> Result<Self, Error> {
         let changes = claim.is_some();
-        let followed = Followed {
+        let followed = FollowedDevice {
             folder: folder.to_owned(),
             journal: shaped(&Store::look(folder), device)?,
             ethernet: true,
@@ -66,7 +66,7 @@ impl Followed {
         }
         let now = followed.look(runner)?;
         let ethernet = now.of(device).is_none_or(|observed| observed.ethernet);
-        Ok(Followed {
+        Ok(FollowedDevice {
             ethernet,
             ..followed
         })

@@ -18,7 +18,7 @@ pub enum Cells {
 
 /// Bytes on the line for each IP packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Unchecked")]
+#[serde(try_from = "UncheckedOverhead")]
 pub struct Overhead {
     /// Bytes in addition to the IP packet, -64 to 256.
     bytes: i16,
@@ -30,15 +30,15 @@ pub struct Overhead {
 /// As it is written in a file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Unchecked {
+struct UncheckedOverhead {
     bytes: i16,
     mpu: u16,
     cells: Cells,
 }
 
-impl TryFrom<Unchecked> for Overhead {
+impl TryFrom<UncheckedOverhead> for Overhead {
     type Error = BadOverhead;
-    fn try_from(it: Unchecked) -> Result<Self, BadOverhead> {
+    fn try_from(it: UncheckedOverhead) -> Result<Self, BadOverhead> {
         if (LEAST..=MOST).contains(&it.bytes) && it.mpu <= MOST as u16 {
             Ok(overhead(it.bytes, it.mpu, it.cells))
         } else {

@@ -2,8 +2,8 @@
 
 use crate::observe::{Observed, Snapshot};
 use crate::{
-    AgeTable, Before, Change, Class, Device, Discipline, Error, Follow, Leaf, Overhead, Place,
-    Rates, RootQdisc, ShapedRate, Slot, Split, Threshold,
+    AgeTable, Before, Change, Class, Device, Discipline, Error, Follow, Leaf, Overhead,
+    ParentHandle, Rates, RootQdisc, ShapedRate, Slot, Split, Threshold,
 };
 use qdisc::Home;
 use serde::{Deserialize, Serialize};
@@ -250,7 +250,7 @@ fn hook(plan: &mut Plan, device: &Device, hook: Hook, replace: bool) -> Result<(
 
 /// The parts of one direction.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Shaper {
+struct PlannedShaper {
     root: RootQdisc,
     class: Option<Class>,
     /// Whether there is a prio in the class.
@@ -258,7 +258,7 @@ struct Shaper {
     leaves: Vec<Leaf>,
 }
 
-impl Shaper {
+impl PlannedShaper {
     fn of(settings: &Settings, rate: Option<ShapedRate>, ingress: bool, ethernet: bool) -> Self {
         let home = if ingress {
             Home::Receivers
@@ -280,18 +280,18 @@ impl Shaper {
             ("pfifo_fast", None) => RootQdisc::PfifoFast {},
             (_, None) => RootQdisc::Prio {},
         };
-        let places: &[Place] = match (&root, split) {
+        let places: &[ParentHandle] = match (&root, split) {
             (RootQdisc::Cake { .. } | RootQdisc::PfifoFast {}, _) => &[],
-            (_, Some(Split::Class)) => &[Place::InnerFirst, Place::InnerSecond],
-            (_, Some(Split::Root)) => &[Place::First, Place::Second],
-            _ => &[Place::First],
+            (_, Some(Split::Class)) => &[ParentHandle::InnerFirst, ParentHandle::InnerSecond],
+            (_, Some(Split::Root)) => &[ParentHandle::First, ParentHandle::Second],
+            _ => &[ParentHandle::First],
         };
-        let leaf = |place: &Place| Leaf {
+        let leaf = |place: &ParentHandle| Leaf {
             place: *place,
             slot: Slot::First,
             discipline: discipline.clone(),
         };
-        Shaper {
+        PlannedShaper {
             class: rate
                 .filter(|_| root == RootQdisc::Htb {})
                 .map(|rate| class(rate, settings.overhead, ethernet)),
@@ -322,7 +322,7 @@ fn shape(
     ethernet: bool,
     before: Before,
 ) {
-    let shaper = Shaper::of(settings, rate, ingress, ethernet);
+    let shaper = PlannedShaper::of(settings, rate, ingress, ethernet);
     plan.changes.push(Change::Root {
         device: device.clone(),
         root: shaper.root,

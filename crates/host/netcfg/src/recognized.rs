@@ -4,8 +4,8 @@
 use crate::observe::{Observed, Snapshot, objects};
 use crate::shaper::INNER;
 use crate::{
-    AgeTable, Before, Change, Device, Discipline, Error, Netfilter, Place, RootQdisc, Runner, Slot,
-    Split, Store, Threshold,
+    AgeTable, Before, Change, Device, Discipline, Error, Netfilter, ParentHandle, RootQdisc,
+    Runner, Slot, Split, Store, Threshold,
 };
 use units::Choice;
 
@@ -63,7 +63,7 @@ fn table(device: &Device, now: &Snapshot) -> Option<AgeTable> {
 /// The root of `observed`, if its handle and what is below it are ours.
 fn root(observed: &Observed, ingress: bool) -> Option<RootQdisc> {
     let root = observed.root()?;
-    let child = observed.child(Place::First.parent());
+    let child = observed.child(ParentHandle::First.parent());
     let below = child.is_some_and(|child| matches!(child.handle.as_str(), INNER | "b2:"));
     match (root.kind.as_str(), root.handle.as_str()) {
         ("htb", "a1:") if below && observed.class_rate.is_some() => Some(RootQdisc::Htb {}),

@@ -1,7 +1,7 @@
 //! By which device this host's packets leave for an address.
 
 use crate::Error;
-use crate::rtnetlink::{Answer, Question, ask, socket};
+use crate::rtnetlink::{NetlinkAnswer, Question, ask, socket};
 use netlink_packet_core::{NetlinkMessage, NetlinkPayload};
 use netlink_packet_route::AddressFamily as Family;
 use netlink_packet_route::route::{RouteAddress, RouteAttribute, RouteMessage};
@@ -16,7 +16,7 @@ const GET_ROUTE: u16 = 26;
 
 /// By what packets leave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Way {
+pub struct RouteBy {
     /// The index of the device.
     pub device: u32,
     /// The router behind it, if there is one.
@@ -61,7 +61,7 @@ impl Routes {
     ///
     /// # Errors
     /// If the kernel does not answer.
-    pub fn way_towards(&mut self, address: IpAddr) -> Result<Option<Way>, Error> {
+    pub fn way_towards(&mut self, address: IpAddr) -> Result<Option<RouteBy>, Error> {
         ask(&self.socket, 0, question(address)).map_err(failed)?;
         let (length, _) =
             recv(&self.socket, &mut self.buffer[..], RecvFlags::empty()).map_err(failed)?;
@@ -87,9 +87,9 @@ fn question(address: IpAddr) -> Question<RouteMessage> {
 }
 
 /// The way of an answer; an error, such as that no route leads there, has none.
-fn way(answer: &[u8]) -> Option<Way> {
-    let answer = NetlinkMessage::<Answer<RouteMessage, ROUTE>>::deserialize(answer).ok()?;
-    let NetlinkPayload::InnerMessage(Answer(Some(route))) = answer.payload else {
+fn way(answer: &[u8]) -> Option<RouteBy> {
+    let answer = NetlinkMessage::<NetlinkAnswer<RouteMessage, ROUTE>>::deserialize(answer).ok()?;
+    let NetlinkPayload::InnerMessage(NetlinkAnswer(Some(route))) = answer.payload else {
         return None;
     };
     let attributes = route.attributes.iter();
@@ -102,7 +102,7 @@ fn way(answer: &[u8]) -> Option<Way> {
         RouteAttribute::Gateway(RouteAddress::Inet6(address)) => Some(IpAddr::from(*address)),
         _ => None,
     });
-    Some(Way { device, gateway })
+    Some(RouteBy { device, gateway })
 }
 
 #[cfg(test)]

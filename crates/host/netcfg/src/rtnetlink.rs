@@ -52,14 +52,14 @@ impl<T: Emitable> NetlinkSerializable for Question<T> {
 
 /// An answer of the kind with the number `KIND`; none if it is of another.
 #[derive(Debug)]
-pub struct Answer<T, const KIND: u16>(pub Option<T>);
+pub struct NetlinkAnswer<T, const KIND: u16>(pub Option<T>);
 
-impl<T: Parseable<[u8]>, const KIND: u16> NetlinkDeserializable for Answer<T, KIND> {
+impl<T: Parseable<[u8]>, const KIND: u16> NetlinkDeserializable for NetlinkAnswer<T, KIND> {
     type Error = DecodeError;
 
     fn deserialize(header: &NetlinkHeader, payload: &[u8]) -> Result<Self, DecodeError> {
         let is_it = header.message_type == KIND;
-        Ok(Answer(is_it.then(|| T::parse(payload)).transpose()?))
+        Ok(NetlinkAnswer(is_it.then(|| T::parse(payload)).transpose()?))
     }
 }
 

@@ -252,7 +252,7 @@ impl Class {
 /// The parent of a discipline that is not at the root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Place {
+pub enum ParentHandle {
     /// The class of the htb at the root, or the first band of the prio there.
     #[default]
     First,
@@ -264,30 +264,30 @@ pub enum Place {
     InnerSecond,
 }
 
-impl Place {
+impl ParentHandle {
     /// The class, as tc prints it.
     pub fn parent(self) -> &'static str {
         match self {
-            Place::First => CLASS,
-            Place::Second => "a1:2",
-            Place::InnerFirst => "b1:1",
-            Place::InnerSecond => "b1:2",
+            ParentHandle::First => CLASS,
+            ParentHandle::Second => "a1:2",
+            ParentHandle::InnerFirst => "b1:1",
+            ParentHandle::InnerSecond => "b1:2",
         }
     }
 
     /// The two handles that a discipline can have there, as tc prints them.
     pub fn handles(self) -> [&'static str; 2] {
         match self {
-            Place::First => [INNER, "b2:"],
-            Place::Second => ["c1:", "c2:"],
-            Place::InnerFirst => ["d1:", "d2:"],
-            Place::InnerSecond => ["e1:", "e2:"],
+            ParentHandle::First => [INNER, "b2:"],
+            ParentHandle::Second => ["c1:", "c2:"],
+            ParentHandle::InnerFirst => ["d1:", "d2:"],
+            ParentHandle::InnerSecond => ["e1:", "e2:"],
         }
     }
 
     /// Whether it is that of old packets if there are two levels.
     pub fn is_second(self) -> bool {
-        matches!(self, Place::Second | Place::InnerSecond)
+        matches!(self, ParentHandle::Second | ParentHandle::InnerSecond)
     }
 }
 
@@ -297,7 +297,7 @@ impl Place {
 pub struct Leaf {
     /// Its place.
     #[serde(default)]
-    pub place: Place,
+    pub place: ParentHandle,
     /// Which handle it has.
     pub slot: Slot,
     /// The discipline.

@@ -4,7 +4,7 @@ use crate::look::look;
 use crate::observe::{Observed, Snapshot, is_gone, objects};
 use crate::shaper::INNER;
 use crate::{
-    AgeTable, Change, Command, Computer, Device, Error, Journal, Netfilter, Place, Rates,
+    AgeTable, Change, Command, Computer, Device, Error, Journal, Netfilter, ParentHandle, Rates,
     RootQdisc, Runner, Settings, Store, recognized,
 };
 use serde::Serialize;
@@ -258,7 +258,7 @@ fn difference(change: &Change, now: &Snapshot) -> Option<String> {
         Change::Class { device, class, .. } => rate_difference(device, class.rate, &of(device)),
         Change::Prio { device } => {
             let observed = of(device);
-            let found = observed.child(Place::First.parent());
+            let found = observed.child(ParentHandle::First.parent());
             let found = found.map(|qdisc| (qdisc.kind.as_str(), qdisc.handle.as_str()));
             changed(&format!("the class of {device}"), ("prio", INNER), found)
         }

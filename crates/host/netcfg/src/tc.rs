@@ -13,7 +13,7 @@ use units::{Bytes, Duration, ParseError, Rate, Refusal};
 
 /// How tc writes a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum TcForm {
     /// Its name and a whole number.
     Count,
     /// Its name and a number that may have a sign or a fraction.
@@ -36,23 +36,23 @@ enum Form {
     Degree([&'static str; 3]),
 }
 
-use Form::{Count, Degree, Flag, Number, Rate as AsRate, Size, Switch, Text, Time, Word};
+use TcForm::{Count, Degree, Flag, Number, Rate as AsRate, Size, Switch, Text, Time, Word};
 
 /// A setting that tc has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Setting {
     key: &'static str,
-    form: Form,
+    form: TcForm,
     unsaid: Option<&'static str>,
 }
 
-const fn set(key: &'static str, form: Form) -> Setting {
+const fn set(key: &'static str, form: TcForm) -> Setting {
     let unsaid = None;
     Setting { key, form, unsaid }
 }
 
 /// A setting whose value `unsaid` has no words in tc: it is the default when tc is given none.
-const fn or(unsaid: &'static str, key: &'static str, form: Form) -> Setting {
+const fn or(unsaid: &'static str, key: &'static str, form: TcForm) -> Setting {
     let unsaid = Some(unsaid);
     Setting { key, form, unsaid }
 }

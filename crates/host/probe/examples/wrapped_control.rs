@@ -383,13 +383,13 @@ fn main() -> Result<(), Box<dyn Error>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cca::tonopah::Kind;
+    use cca::tonopah::NoticeKind;
 
     #[test]
     #[expect(clippy::disallowed_methods, reason = "any moment does")]
     fn one_queue_and_two_are_told_apart() {
         let start = Instant::now();
-        assert_eq!(run(1, start).unwrap().kind, Kind::Shared);
-        assert_eq!(run(2, start).unwrap().kind, Kind::Fair);
+        assert_eq!(run(1, start).unwrap().kind, NoticeKind::Shared);
+        assert_eq!(run(2, start).unwrap().kind, NoticeKind::Fair);
     }
 }

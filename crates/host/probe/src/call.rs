@@ -1,6 +1,6 @@
 //! What a call beside the load has found: its own waits and losses, and what they mean.
 
-use crate::control::frames::Frames;
+use crate::control::frames::ProbeFrames;
 use serde::{Deserialize, Serialize};
 use units::Duration;
 
@@ -39,7 +39,7 @@ pub struct Call {
 
 impl Call {
     /// What `frames` show so far; none if no call was begun.
-    pub(crate) fn of(frames: &Frames, filled: bool) -> Option<Self> {
+    pub(crate) fn of(frames: &ProbeFrames, filled: bool) -> Option<Self> {
         frames.is_begun().then(|| Call {
             alone_ms: quantile(frames.alone(), 0.5, 5),
             beside_ms: quantile(frames.beside(), 0.5, LEAST),

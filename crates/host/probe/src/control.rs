@@ -16,12 +16,12 @@ mod subflow;
 pub use subflow::{Factory, Shared};
 
 use crate::depth::Depth;
-use crate::order::Order;
+use crate::order::AckOrder;
 use crate::trains::{Overtaking, Trains};
-use cca::tonopah::{Detector, Evidence, Kind, Settings, Subflow, Verdict};
+use cca::tonopah::{Detector, Evidence, NoticeKind, Settings, Subflow, Verdict};
 use cca::{Ack, Congestion, Control, Pace, Signal};
-use frames::Frames;
-use path::{Packet, Path};
+use frames::ProbeFrames;
+use path::{LoadPath, PathPacket};
 use std::time::Instant as Clock;
 use units::{Duration, Instant, Rate};
 
@@ -59,9 +59,9 @@ pub struct Sender {
     detector: Detector,
     window: Box<dyn Control>,
     limit: Rate,
-    paths: [Path; 2],
+    paths: [LoadPath; 2],
     depth: Depth,
-    order: Order,
+    order: AckOrder,
     recovery: Option<Instant>,
     dominant: Subflow,
     totals: Totals,
@@ -73,7 +73,7 @@ pub struct Sender {
     votes: Votes,
     /// In the quick form, instead of the detector.
     trains: Option<Trains>,
-    frames: Frames,
+    frames: ProbeFrames,
 }
 
 /// The detector's verdicts over the whole time, one for each of its intervals.
@@ -100,7 +100,7 @@ impl Sender {
             limit,
             paths: Default::default(),
             depth: Depth::default(),
-            order: Order::default(),
+            order: AckOrder::default(),
             recovery: None,
             totals: Totals::default(),
             now: Instant::ZERO,
@@ -109,7 +109,7 @@ impl Sender {
             last_ack: Instant::ZERO,
             votes: Votes::default(),
             trains: None,
-            frames: Frames::default(),
+            frames: ProbeFrames::default(),
         }
     }
 
@@ -120,7 +120,7 @@ impl Sender {
     }
 
     /// The call's frames.
-    pub fn frames(&self) -> &Frames {
+    pub fn frames(&self) -> &ProbeFrames {
         &self.frames
     }
 
@@ -213,7 +213,7 @@ impl Sender {
     }
 
     /// The order in which packets were acknowledged.
-    pub fn order(&self) -> Order {
+    pub fn order(&self) -> AckOrder {
         self.order
     }
 
@@ -300,12 +300,12 @@ impl Sender {
             if self.warmed_up(now) {
                 let verdict = self.detector.verdict(now);
                 match verdict.kind {
-                    Kind::Fair => self.votes.fair += 1,
-                    Kind::Shared => {
+                    NoticeKind::Fair => self.votes.fair += 1,
+                    NoticeKind::Shared => {
                         self.votes.shared += 1;
                         self.votes.in_order += u32::from(verdict.evidence == Evidence::Order);
                     }
-                    Kind::Unknown => self.votes.unknown += 1,
+                    NoticeKind::Unknown => self.votes.unknown += 1,
                 }
             }
         }
@@ -324,7 +324,7 @@ impl Sender {
         }
         let path = &mut self.paths[index(subflow)];
         path.forget(now);
-        path.packets.push_back(Packet {
+        path.packets.push_back(PathPacket {
             number,
             sent: now,
             bytes,
@@ -332,7 +332,7 @@ impl Sender {
         path.in_flight += bytes;
     }
 
-    fn acked(&mut self, now: Instant, subflow: Subflow, packet: Packet) {
+    fn acked(&mut self, now: Instant, subflow: Subflow, packet: PathPacket) {
         self.advance(now);
         self.detector.acked(now, subflow, packet.bytes, packet.sent);
         self.totals.delivered += packet.bytes;

@@ -202,7 +202,7 @@ pub fn client(trust: Trust) -> Result<rustls::ClientConfig, Problem> {
         .with_protocol_versions(&[&rustls::version::TLS13])
         .map_err(|e| Problem::System(e.to_string()))?
         .dangerous()
-        .with_custom_certificate_verifier(verifier(trust, Shown::RawKey))
+        .with_custom_certificate_verifier(verifier(trust, KeyShown::RawKey))
         .with_no_client_auth();
     config.alpn_protocols = vec![PROTOCOL.to_vec()];
     config.resumption = rustls::client::Resumption::disabled();
@@ -223,7 +223,7 @@ fn provider() -> Arc<CryptoProvider> {
 
 /// In what a server shows its key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shown {
+pub enum KeyShown {
     /// The key alone (RFC 7250).
     RawKey,
     /// A certificate.
@@ -231,12 +231,12 @@ pub enum Shown {
 }
 
 /// What tells whether a server is the trusted one, by its key alone.
-pub fn verifier(trust: Trust, shown: Shown) -> Arc<dyn ServerCertVerifier> {
+pub fn verifier(trust: Trust, shown: KeyShown) -> Arc<dyn ServerCertVerifier> {
     Arc::new(Verifier(trust, shown))
 }
 
 #[derive(Debug)]
-struct Verifier(Trust, Shown);
+struct Verifier(Trust, KeyShown);
 
 impl ServerCertVerifier for Verifier {
     fn verify_server_cert(
@@ -248,8 +248,8 @@ impl ServerCertVerifier for Verifier {
         _now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
         let pin = match self.1 {
-            Shown::RawKey => Pin::of(shown),
-            Shown::Certificate => Pin::of(
+            KeyShown::RawKey => Pin::of(shown),
+            KeyShown::Certificate => Pin::of(
                 &webpki::EndEntityCert::try_from(shown)
                     .map_err(|_| CertificateError::BadEncoding)?
                     .subject_public_key_info(),
@@ -280,25 +280,25 @@ impl ServerCertVerifier for Verifier {
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
         let known = provider().signature_verification_algorithms;
         match self.1 {
-            Shown::RawKey => {
+            KeyShown::RawKey => {
                 let key = SubjectPublicKeyInfoDer::from(shown.as_ref());
                 verify_tls13_signature_with_raw_key(message, &key, signature, &known)
             }
-            Shown::Certificate => verify_tls13_signature(message, shown, signature, &known),
+            KeyShown::Certificate => verify_tls13_signature(message, shown, signature, &known),
         }
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         match self.1 {
-            Shown::RawKey => vec![SignatureScheme::ED25519],
-            Shown::Certificate => provider()
+            KeyShown::RawKey => vec![SignatureScheme::ED25519],
+            KeyShown::Certificate => provider()
                 .signature_verification_algorithms
                 .supported_schemes(),
         }
     }
 
     fn requires_raw_public_keys(&self) -> bool {
-        self.1 == Shown::RawKey
+        self.1 == KeyShown::RawKey
     }
 }
 

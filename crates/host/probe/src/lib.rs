@@ -32,7 +32,7 @@ pub mod report;
 mod session;
 pub mod trains;
 
-pub use identity::{Identity, Pin, Shown, Trust, verifier};
+pub use identity::{Identity, KeyShown, Pin, Trust, verifier};
 pub use locked::locked;
 pub use problem::Problem;
 pub use report::Report;

@@ -21,7 +21,7 @@ const REMEMBERED: usize = 4096;
 #[derive(Debug, Clone)]
 pub struct Policy {
     /// The clients that it answers; all if empty.
-    pub allow: Vec<Network>,
+    pub allow: Vec<AddressPrefix>,
     /// Probes at once, in all.
     pub clients: usize,
     /// Probes at once from one address.
@@ -56,12 +56,12 @@ impl Default for Policy {
 /// A network: addresses that begin alike, `192.0.2.0/24` or `2001:db8::/32`; a single address is one
 /// too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Network {
+pub struct AddressPrefix {
     address: IpAddr,
     prefix: u8,
 }
 
-impl Network {
+impl AddressPrefix {
     /// Whether `address` is in it. An IPv4 address that comes as IPv6 (`::ffff:192.0.2.1`) counts
     /// as IPv4.
     pub fn contains(&self, address: IpAddr) -> bool {
@@ -77,7 +77,7 @@ impl Network {
     }
 }
 
-impl FromStr for Network {
+impl FromStr for AddressPrefix {
     type Err = Problem;
 
     /// # Errors
@@ -105,7 +105,7 @@ impl FromStr for Network {
         if prefix > most {
             return Err(wrong());
         }
-        Ok(Network { address, prefix })
+        Ok(AddressPrefix { address, prefix })
     }
 }
 
@@ -269,15 +269,15 @@ mod tests {
 
     #[test]
     fn networks_contain_what_begins_alike() {
-        let n: Network = "192.0.2.0/24".parse().unwrap();
+        let n: AddressPrefix = "192.0.2.0/24".parse().unwrap();
         assert!(n.contains(ip("192.0.2.255")) && n.contains(ip("::ffff:192.0.2.1")));
         assert!(!n.contains(ip("192.0.3.0")) && !n.contains(ip("::1")));
-        let one: Network = "2001:db8::1".parse().unwrap();
+        let one: AddressPrefix = "2001:db8::1".parse().unwrap();
         assert!(one.contains(ip("2001:db8::1")) && !one.contains(ip("2001:db8::2")));
-        let all: Network = "0.0.0.0/0".parse().unwrap();
+        let all: AddressPrefix = "0.0.0.0/0".parse().unwrap();
         assert!(all.contains(ip("203.0.113.9")) && !all.contains(ip("::1")));
         for wrong in ["", "192.0.2.0/33", "192.0.2/24", "::/129", "host", "::/-1"] {
-            assert!(wrong.parse::<Network>().is_err(), "{wrong}");
+            assert!(wrong.parse::<AddressPrefix>().is_err(), "{wrong}");
         }
     }
 

@@ -2,7 +2,7 @@
 //! [`LONGEST`].
 
 use crate::Problem;
-use crate::report::{Direction, Report};
+use crate::report::{DataDirection, Report};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ pub(crate) const LONGEST: usize = 2048;
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Ask {
-    pub(crate) direction: Direction,
+    pub(crate) direction: DataDirection,
     /// How long to send data.
     pub(crate) millis: u64,
     /// Whether to send two trains only. A server of before the quick form refuses it.
@@ -33,7 +33,7 @@ fn is_false(flag: &bool) -> bool {
 /// The server's lines: one `Granted` or `Refused`, then reports if it is the sender.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Answer {
+pub(crate) enum ServerLine {
     /// Data may flow, for no longer and no faster than this.
     Granted { millis: u64, bits_per_second: u64 },
     /// No.
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn lines_come_in_pieces_and_together() {
         let ask = line(&Ask {
-            direction: Direction::Down,
+            direction: DataDirection::Down,
             millis: 10,
             quick: false,
             call: false,

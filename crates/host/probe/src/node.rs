@@ -11,7 +11,7 @@ use crate::control::{DATAGRAM, Shared};
 use crate::identity::{self, Identity, Trust};
 use crate::limits::Ledger;
 use crate::message::Ask;
-use crate::report::Direction;
+use crate::report::DataDirection;
 use crate::session::{DATAGRAMS, Session};
 use bytes::BytesMut;
 use cca::tonopah::Settings;
@@ -66,7 +66,7 @@ pub struct Outgoing {
 
 /// What a probe measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum ProbeForm {
     /// The path under load, for so long.
     Load(Duration),
     /// The order in which two trains arrive ([`trains`](crate::trains)): under a second where round trips
@@ -74,12 +74,12 @@ pub enum Form {
     Quick,
 }
 
-impl Form {
+impl ProbeForm {
     /// How long data is sent at most.
     fn span(self) -> Duration {
         match self {
-            Form::Load(span) => span,
-            Form::Quick => QUICK,
+            ProbeForm::Load(span) => span,
+            ProbeForm::Quick => QUICK,
         }
     }
 }
@@ -88,9 +88,9 @@ impl Form {
 #[derive(Debug, Clone)]
 pub struct Wish {
     /// The direction of the data.
-    pub direction: Direction,
+    pub direction: DataDirection,
     /// What to measure.
-    pub form: Form,
+    pub form: ProbeForm,
     /// The server to trust.
     pub trust: Trust,
     /// The highest rate at which it sends itself.
@@ -168,12 +168,12 @@ impl Node {
         let ask = Ask {
             direction: wish.direction,
             millis: wish.form.span().as_millis() as u64,
-            quick: wish.form == Form::Quick,
+            quick: wish.form == ProbeForm::Quick,
             call: false,
         };
         let paths = match wish.form {
-            Form::Load(_) => SOCKETS,
-            Form::Quick => 2,
+            ProbeForm::Load(_) => SOCKETS,
+            ProbeForm::Quick => 2,
         };
         let others = (1..paths).map(|socket| inner(remote, socket)).collect();
         let session = Session::asks(connection, sender, ask, others, now);

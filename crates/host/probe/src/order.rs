@@ -13,14 +13,14 @@ pub(crate) const SHARE: f64 = 0.005;
 
 /// The order in which packets were acknowledged.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Order {
+pub struct AckOrder {
     /// When the newest packet left that an acknowledgement has named, for each subflow.
     newest: [Option<Instant>; 2],
     acknowledged: u64,
     late: u64,
 }
 
-impl Order {
+impl AckOrder {
     /// A packet that left at `sent` is acknowledged.
     pub fn acknowledged(&mut self, subflow: Subflow, sent: Instant) {
         self.acknowledged += 1;
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn packets_of_one_subflow_are_compared() {
-        let mut order = Order::default();
+        let mut order = AckOrder::default();
         for ms in 0..100 {
             order.acknowledged(Subflow::A, at(1000 + ms));
             order.read(Subflow::A, at(1000 + ms));
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn few_are_chance() {
-        let mut order = Order::default();
+        let mut order = AckOrder::default();
         assert_eq!((order.late(), order.is_kept()), (0.0, true));
         order.returned();
         assert!(order.is_kept());

@@ -26,12 +26,12 @@ const BATCH: usize = 64;
 const BUFFER: usize = 1 << 20;
 
 /// A server on its socket.
-pub struct Server {
+pub struct ProbeServer {
     node: Node,
     sockets: Sockets,
 }
 
-impl Server {
+impl ProbeServer {
     /// A server that listens on `address`; port 0 takes a free one. `[::]` on a kernel without IPv6 is
     /// `0.0.0.0`.
     ///
@@ -44,7 +44,7 @@ impl Server {
         settings: Settings,
     ) -> Result<Self, Problem> {
         let bound = bound(address, Bound::to);
-        Ok(Server {
+        Ok(ProbeServer {
             node: Node::server(identity, ledger, settings, None)?,
             sockets: Sockets::of(vec![bound.map_err(|error| at(&[address], &error))?]),
         })

@@ -4,8 +4,8 @@ use crate::call::Call;
 use crate::control::{Sender, Votes};
 use crate::depth::Managed;
 use crate::order;
-use crate::trains::{Finding, Overtaking};
-use cca::tonopah::{Evidence, Kind};
+use crate::trains::{Overtaking, TrainsFinding};
+use cca::tonopah::{Evidence, NoticeKind};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 use std::time::Instant;
@@ -23,7 +23,7 @@ const BY_CALL: f64 = 0.7;
 /// The direction of the data, whose queue is examined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Direction {
+pub enum DataDirection {
     /// From the server to the client: a person's downlink, where most of the traffic is.
     Down,
     /// From the client to the server.
@@ -60,7 +60,7 @@ pub struct Report {
     /// When, since data began to flow.
     pub at_ms: f64,
     /// Which way the data went.
-    pub direction: Direction,
+    pub direction: DataDirection,
     /// The verdict.
     pub verdict: Management,
     /// How sure it is.
@@ -114,7 +114,7 @@ impl Report {
     /// all.
     pub fn of(
         sender: &Sender,
-        direction: Direction,
+        direction: DataDirection,
         start: Instant,
         now: Instant,
         scope: Scope,
@@ -130,16 +130,20 @@ impl Report {
             (None, Scope::Whole) => weigh(sender.votes()),
         };
         let (kind, confidence) = match sender.frames().share_of_wait() {
-            Some(share) if kind == Kind::Unknown && share >= ALIKE => (Kind::Shared, BY_CALL),
+            Some(share) if kind == NoticeKind::Unknown && share >= ALIKE => {
+                (NoticeKind::Shared, BY_CALL)
+            }
             _ => (kind, confidence),
         };
         let queue = |q: f64| depth.quantile(q).filter(|_| trains.is_none()).map(ms);
         // A path without a queue looks like one queue for all, too.
         let (verdict, confidence) = match (kind, depth.stood()) {
             _ if !sender.order().is_kept() => (Management::Unknown, 0.0),
-            (Kind::Shared, false) => (Management::Unknown, 0.0),
+            (NoticeKind::Shared, false) => (Management::Unknown, 0.0),
             // So does one that is short for whatever reason.
-            (Kind::Shared, true) if depth.managed() == Managed::Unknown && !depth.is_deep() => {
+            (NoticeKind::Shared, true)
+                if depth.managed() == Managed::Unknown && !depth.is_deep() =>
+            {
                 (Management::Unknown, 0.0)
             }
             _ => judge(kind, confidence, depth.managed()),
@@ -163,7 +167,7 @@ impl Report {
                 _ => None,
             },
             overtaken: match trains {
-                Some(trains) => trains.finding == Finding::Overtaken,
+                Some(trains) => trains.finding == TrainsFinding::Overtaken,
                 None => seen.evidence == Evidence::Train,
             },
             in_order: match scope {
@@ -265,8 +269,8 @@ impl Report {
     pub fn text(&self) -> String {
         let mut text = format!("verdict     {}\n", self.headline());
         let way = match self.direction {
-            Direction::Down => "from the server to here",
-            Direction::Up => "from here to the server",
+            DataDirection::Down => "from the server to here",
+            DataDirection::Up => "from here to the server",
         };
         let or = |x: Option<f64>| x.map_or("not seen".to_owned(), |x| format!("{x:.1} ms"));
         let lost = 100.0 * self.lost_bytes as f64 / self.sent_bytes.max(1) as f64;
@@ -317,37 +321,39 @@ impl Report {
 }
 
 /// The verdict of the quick form: that of one observation.
-fn of_trains(finding: Finding) -> (Kind, f64) {
+fn of_trains(finding: TrainsFinding) -> (NoticeKind, f64) {
     match finding {
-        Finding::Overtaken => (Kind::Fair, 0.5),
-        _ => (Kind::Unknown, 0.0),
+        TrainsFinding::Overtaken => (NoticeKind::Fair, 0.5),
+        _ => (NoticeKind::Unknown, 0.0),
     }
 }
 
 /// The verdict over the whole time out of those over it: that of most of them. Without verdicts for
 /// a quarter of the time, there is none.
-fn weigh(votes: Votes) -> (Kind, f64) {
+fn weigh(votes: Votes) -> (NoticeKind, f64) {
     let decided = votes.fair + votes.shared;
     if decided == 0 || decided < votes.unknown / 3 {
-        return (Kind::Unknown, 0.0);
+        return (NoticeKind::Unknown, 0.0);
     }
     let fair = f64::from(votes.fair) / f64::from(decided);
     let covered = f64::from(decided) / f64::from(decided + votes.unknown);
     if fair > 0.5 && votes.fair >= LEAST_VOTES {
-        (Kind::Fair, covered * fair)
+        (NoticeKind::Fair, covered * fair)
     } else {
-        (Kind::Shared, covered * (1.0 - fair).max(0.5))
+        (NoticeKind::Shared, covered * (1.0 - fair).max(0.5))
     }
 }
 
 /// One verdict out of two: the detector's about isolation, and that about the queue's management.
-fn judge(kind: Kind, confidence: f64, managed: Managed) -> (Management, f64) {
+fn judge(kind: NoticeKind, confidence: f64, managed: Managed) -> (Management, f64) {
     match (kind, managed) {
-        (Kind::Unknown, _) => (Management::Unknown, 0.0),
-        (Kind::Fair, _) => (Management::FairQueuing, confidence),
-        (Kind::Shared, Managed::Aqm(sure)) => (Management::Aqm, confidence.min(sure)),
-        (Kind::Shared, Managed::DropTail(sure)) => (Management::SharedFifo, confidence.min(sure)),
-        (Kind::Shared, Managed::Unknown) => (Management::SharedFifo, confidence.min(0.5)),
+        (NoticeKind::Unknown, _) => (Management::Unknown, 0.0),
+        (NoticeKind::Fair, _) => (Management::FairQueuing, confidence),
+        (NoticeKind::Shared, Managed::Aqm(sure)) => (Management::Aqm, confidence.min(sure)),
+        (NoticeKind::Shared, Managed::DropTail(sure)) => {
+            (Management::SharedFifo, confidence.min(sure))
+        }
+        (NoticeKind::Shared, Managed::Unknown) => (Management::SharedFifo, confidence.min(0.5)),
     }
 }
 
@@ -365,32 +371,40 @@ mod tests {
                 in_order: 0,
             })
         };
-        assert_eq!(of(60, 40, 0), (Kind::Fair, 0.6));
-        assert_eq!(of(25, 75, 0), (Kind::Shared, 0.75));
-        assert_eq!(of(100, 0, 0), (Kind::Fair, 1.0));
-        assert_eq!(of(0, 100, 100), (Kind::Shared, 0.5));
-        assert_eq!(of(2, 0, 0), (Kind::Shared, 0.5));
-        assert_eq!(of(10, 10, 80).0, Kind::Unknown);
-        assert_eq!(of(0, 0, 0).0, Kind::Unknown);
+        assert_eq!(of(60, 40, 0), (NoticeKind::Fair, 0.6));
+        assert_eq!(of(25, 75, 0), (NoticeKind::Shared, 0.75));
+        assert_eq!(of(100, 0, 0), (NoticeKind::Fair, 1.0));
+        assert_eq!(of(0, 100, 100), (NoticeKind::Shared, 0.5));
+        assert_eq!(of(2, 0, 0), (NoticeKind::Shared, 0.5));
+        assert_eq!(of(10, 10, 80).0, NoticeKind::Unknown);
+        assert_eq!(of(0, 0, 0).0, NoticeKind::Unknown);
     }
 
     #[test]
     fn two_observations_make_one_verdict() {
         let cases = [
-            (Kind::Unknown, Managed::Aqm(1.0), (Management::Unknown, 0.0)),
             (
-                Kind::Fair,
+                NoticeKind::Unknown,
+                Managed::Aqm(1.0),
+                (Management::Unknown, 0.0),
+            ),
+            (
+                NoticeKind::Fair,
                 Managed::Aqm(0.5),
                 (Management::FairQueuing, 0.8),
             ),
-            (Kind::Shared, Managed::Aqm(0.6), (Management::Aqm, 0.6)),
             (
-                Kind::Shared,
+                NoticeKind::Shared,
+                Managed::Aqm(0.6),
+                (Management::Aqm, 0.6),
+            ),
+            (
+                NoticeKind::Shared,
                 Managed::DropTail(0.9),
                 (Management::SharedFifo, 0.8),
             ),
             (
-                Kind::Shared,
+                NoticeKind::Shared,
                 Managed::Unknown,
                 (Management::SharedFifo, 0.5),
             ),

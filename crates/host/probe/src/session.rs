@@ -11,9 +11,9 @@ use crate::Problem;
 use crate::control::Shared;
 use crate::farewell;
 use crate::limits::Grant;
-use crate::message::{Answer, Ask, LONGEST, Lines, line};
+use crate::message::{Ask, LONGEST, Lines, ServerLine, line};
 use crate::news::News;
-use crate::report::Direction;
+use crate::report::DataDirection;
 use bytes::Bytes;
 use noq_proto::{
     Connection, ConnectionError, Dir, Event, FourTuple, PathError, PathEvent, PathStatus,
@@ -81,7 +81,7 @@ pub(crate) struct Session {
     sender: Shared,
     role: Role,
     state: State,
-    direction: Direction,
+    direction: DataDirection,
     control: Option<StreamId>,
     unsent: Vec<u8>,
     lines: Lines,
@@ -129,7 +129,7 @@ impl Session {
             sender,
             role,
             state: State::Waiting,
-            direction: Direction::Down,
+            direction: DataDirection::Down,
             control: None,
             unsent: Vec::new(),
             lines: Lines::default(),
@@ -327,7 +327,7 @@ impl Session {
                     asks.into_iter().try_for_each(|ask| self.asked(now, &ask))?;
                 }
                 Role::Asks { .. } => {
-                    let answers: Vec<Answer> = self.lines.add(&piece).map_err(protocol)?;
+                    let answers: Vec<ServerLine> = self.lines.add(&piece).map_err(protocol)?;
                     answers
                         .into_iter()
                         .try_for_each(|answer| self.answered(now, answer))?;
@@ -352,16 +352,16 @@ impl Session {
         let span = Duration::from_millis(ask.millis).min(grant.span);
         self.direction = ask.direction;
         self.calls = ask.call;
-        self.unsent = line(&Answer::Granted {
+        self.unsent = line(&ServerLine::Granted {
             millis: span.as_millis() as u64,
             bits_per_second: grant.rate.as_bits(),
         });
         self.begun = now;
         self.next_report = now + EVERY;
         match ask.direction {
-            Direction::Down => self.start(now, now + span, ask.quick),
+            DataDirection::Down => self.start(now, now + span, ask.quick),
             // The client ends it; the rest is for data under way.
-            Direction::Up => {
+            DataDirection::Up => {
                 self.state = State::Receiving {
                     until: now + span + 2 * WHILE,
                 }
@@ -371,20 +371,20 @@ impl Session {
     }
 
     /// The client has read an answer.
-    fn answered(&mut self, now: Instant, answer: Answer) -> Result<(), (Code, Problem)> {
+    fn answered(&mut self, now: Instant, answer: ServerLine) -> Result<(), (Code, Problem)> {
         let waiting = matches!(self.state, State::Waiting);
         let Role::Asks { ask, .. } = &self.role else {
             return Ok(());
         };
         match answer {
-            Answer::Granted {
+            ServerLine::Granted {
                 millis,
                 bits_per_second,
             } if waiting => {
                 let span = Duration::from_millis(millis.min(ask.millis));
                 self.begun = now;
                 self.next_report = now + EVERY;
-                if self.direction == Direction::Up {
+                if self.direction == DataDirection::Up {
                     self.sender
                         .get()
                         .set_limit(units::Rate::from_bits(bits_per_second));
@@ -397,15 +397,15 @@ impl Session {
                 }
                 Ok(())
             }
-            Answer::Refused(reason) if waiting => {
+            ServerLine::Refused(reason) if waiting => {
                 let reason = reason.chars().filter(|c| !c.is_control()).collect();
                 Err((Code::Done, Problem::Refused(reason)))
             }
-            Answer::Seen(report) if report.is_sound() && !waiting => {
+            ServerLine::Seen(report) if report.is_sound() && !waiting => {
                 self.news.push_back(News::Seen(*report));
                 Ok(())
             }
-            Answer::Done(report) if report.is_sound() && !waiting => {
+            ServerLine::Done(report) if report.is_sound() && !waiting => {
                 self.news.push_back(News::Done(*report));
                 self.close(now, Code::Done, Bytes::new());
                 Ok(())

@@ -33,7 +33,7 @@ pub(crate) const FILLED: usize = 620;
 /// What two trains show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Finding {
+pub enum TrainsFinding {
     /// Packets of the second run overtook the first, whichever subflow was first: fair queuing.
     Overtaken,
     /// They stayed in order: one queue, or a discipline that shows nothing while it is idle.
@@ -49,26 +49,26 @@ pub enum Finding {
     Few,
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for TrainsFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Finding::Overtaken => {
+            TrainsFinding::Overtaken => {
                 "packets of the second of two runs overtook the first, whichever subflow was first"
             }
-            Finding::InOrder => {
+            TrainsFinding::InOrder => {
                 "packets of two runs stayed in order: one queue, or a discipline that shows nothing \
                  while it is idle"
             }
-            Finding::OneWay => {
+            TrainsFinding::OneWay => {
                 "packets overtook in one of two orders only: the two ports' ways differ in length, \
                  or it was chance"
             }
-            Finding::Overturned => {
+            TrainsFinding::Overturned => {
                 "each second run came before all of the first, which no queue does: something holds \
                  packets back"
             }
-            Finding::Busy => "others fill the path, and their packets hide the order of ours",
-            Finding::Few => "too few packets came back in time",
+            TrainsFinding::Busy => "others fill the path, and their packets hide the order of ours",
+            TrainsFinding::Few => "too few packets came back in time",
         })
     }
 }
@@ -78,7 +78,7 @@ impl fmt::Display for Finding {
 #[serde(deny_unknown_fields)]
 pub struct Overtaking {
     /// What both show.
-    pub finding: Finding,
+    pub finding: TrainsFinding,
     /// The share of pairs, a packet of each run, that arrived in the other order, for each train; null if
     /// fewer than 20 came back. 0 to 1.
     pub shares: [Option<f64>; TRAINS],
@@ -193,12 +193,14 @@ impl Trains {
         let share = |place: usize| self.trains.get(place).and_then(Train::overtaken);
         let shares = [share(0), share(1)];
         let finding = match shares {
-            [Some(a), Some(b)] if a.min(b) > TURNED => Finding::Overturned,
-            [Some(a), Some(b)] if a.min(b) >= OVERTAKEN => Finding::Overtaken,
-            [Some(_), Some(_)] if self.trains.iter().any(|t| t.waited(self.bases)) => Finding::Busy,
-            [Some(a), Some(b)] if a.max(b) >= OVERTAKEN => Finding::OneWay,
-            [Some(_), Some(_)] => Finding::InOrder,
-            _ => Finding::Few,
+            [Some(a), Some(b)] if a.min(b) > TURNED => TrainsFinding::Overturned,
+            [Some(a), Some(b)] if a.min(b) >= OVERTAKEN => TrainsFinding::Overtaken,
+            [Some(_), Some(_)] if self.trains.iter().any(|t| t.waited(self.bases)) => {
+                TrainsFinding::Busy
+            }
+            [Some(a), Some(b)] if a.max(b) >= OVERTAKEN => TrainsFinding::OneWay,
+            [Some(_), Some(_)] => TrainsFinding::InOrder,
+            _ => TrainsFinding::Few,
         };
         Overtaking { finding, shares }
     }
@@ -295,33 +297,33 @@ mod tests {
     fn turns_overtake_and_one_queue_does_not() {
         let run = RUN as u64;
         let turns = |place: u64, _| 21 + 2 * (place % run) + place / run;
-        assert_eq!(both(turns).finding, Finding::Overtaken);
+        assert_eq!(both(turns).finding, TrainsFinding::Overtaken);
         let found = both(|place, _| 21 + place);
-        assert_eq!(found.finding, Finding::InOrder);
+        assert_eq!(found.finding, TrainsFinding::InOrder);
         assert_eq!(found.shares, [Some(0.0); 2]);
     }
 
     #[test]
     fn a_longer_way_is_no_queue_of_its_own() {
         let longer = |place: u64, side| 21 + place + if side == Subflow::A { 40 } else { 0 };
-        assert_eq!(over(60, longer).finding, Finding::OneWay);
+        assert_eq!(over(60, longer).finding, TrainsFinding::OneWay);
     }
 
     #[test]
     fn who_turns_the_whole_order_round_is_not_believed() {
         let held = |place: u64, _| 21 + place + if place < RUN as u64 { 120 } else { 0 };
-        assert_eq!(both(held).finding, Finding::Overturned);
+        assert_eq!(both(held).finding, TrainsFinding::Overturned);
     }
 
     #[test]
     fn a_busy_path_is_seen() {
-        assert_eq!(both(|place, _| 41 + place).finding, Finding::Busy);
+        assert_eq!(both(|place, _| 41 + place).finding, TrainsFinding::Busy);
     }
 
     #[test]
     fn few_packets_say_nothing() {
         let mut trains = Trains::default();
-        assert_eq!(trains.result().finding, Finding::Few);
+        assert_eq!(trains.result().finding, TrainsFinding::Few);
         trains.begin(at(0), at(9));
         while let Some(side) = trains.turn() {
             trains.sent(side, 50);
@@ -331,7 +333,7 @@ mod tests {
             trains.settled(at(0), 1200, false);
         }
         assert!(trains.begin(at(1), at(9)), "lost packets are accounted for");
-        assert_eq!(trains.result().finding, Finding::Few);
+        assert_eq!(trains.result().finding, TrainsFinding::Few);
         assert_eq!(trains.rate().as_bits(), 0);
     }
 
@@ -340,7 +342,7 @@ mod tests {
         let mut trains = Trains::default();
         train(&mut trains, 0, |place, _| 20 + place);
         assert!(!trains.begin(at(70), at(139)) && trains.is_over());
-        assert_eq!(trains.result().finding, Finding::Few);
+        assert_eq!(trains.result().finding, TrainsFinding::Few);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::Error;
 use crate::job::{self, Job, Keyed};
 use crate::longest::longest_first;
 use crate::progress::Progress;
-use crate::store::{Kept, Store};
+use crate::store::{Store, StoredJob};
 use measure::{Engine, RunResult, Taps};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -105,22 +105,22 @@ pub fn work<'k, T: Send>(
 }
 
 /// A job of those with the same key; one with a listener stands for itself.
-struct Wanted<'k> {
+struct WantedJob<'k> {
     keyed: &'k Keyed<'k>,
     /// One of them is drawn.
     series: bool,
 }
 
-impl Wanted<'_> {
+impl WantedJob<'_> {
     /// It takes more than a result.
     fn is_made_anyway(&self) -> bool {
         self.series || self.keyed.job.listener.is_some()
     }
 }
 
-fn distinct<'k>(keyed: &'k [Keyed<'_>]) -> Vec<Wanted<'k>> {
+fn distinct<'k>(keyed: &'k [Keyed<'_>]) -> Vec<WantedJob<'k>> {
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut wanted: Vec<Wanted<'k>> = Vec::new();
+    let mut wanted: Vec<WantedJob<'k>> = Vec::new();
     for keyed in keyed {
         let series = keyed.job.series;
         let place = match keyed.job.listener {
@@ -129,7 +129,7 @@ fn distinct<'k>(keyed: &'k [Keyed<'_>]) -> Vec<Wanted<'k>> {
         };
         match wanted.get_mut(place) {
             Some(known) => known.series |= series,
-            None => wanted.push(Wanted { keyed, series }),
+            None => wanted.push(WantedJob { keyed, series }),
         }
     }
     wanted
@@ -144,14 +144,14 @@ struct Worker<'a, F> {
 
 impl<T, F: Fn(RunResult) -> T> Worker<'_, F> {
     /// The stored result of a job; none if the job needs more than a result.
-    fn kept(&self, wanted: &Wanted<'_>) -> Result<Option<T>, Error> {
+    fn kept(&self, wanted: &WantedJob<'_>) -> Result<Option<T>, Error> {
         match self.store.read(&wanted.keyed.key)? {
-            Kept::Result(result) if !wanted.is_made_anyway() => {
+            StoredJob::Result(result) if !wanted.is_made_anyway() => {
                 self.progress.finished(wanted.keyed.job, &result);
                 Ok(Some((self.take)(*result)))
             }
-            Kept::Result(_) | Kept::Missing => Ok(None),
-            Kept::Wrong(what) => {
+            StoredJob::Result(_) | StoredJob::Missing => Ok(None),
+            StoredJob::Wrong(what) => {
                 self.progress.remark(&format!("{what}; it is made again"));
                 Ok(None)
             }
@@ -160,13 +160,13 @@ impl<T, F: Fn(RunResult) -> T> Worker<'_, F> {
 
     /// Runs a job, unless another process does: then returns none, or with `wait` the result of
     /// that process.
-    fn made(&self, wanted: &Wanted<'_>, wait: bool) -> Result<Option<T>, Error> {
+    fn made(&self, wanted: &WantedJob<'_>, wait: bool) -> Result<Option<T>, Error> {
         let Keyed { job, key, .. } = wanted.keyed;
         let claim = self.store.claim(key, wait)?;
         if claim.is_none() && !wanted.is_made_anyway() {
             return Ok(None);
         }
-        if let Kept::Result(result) = self.store.read(key)?
+        if let StoredJob::Result(result) = self.store.read(key)?
             && !wanted.is_made_anyway()
         {
             self.progress.finished(job, &result);

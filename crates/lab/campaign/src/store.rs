@@ -36,7 +36,7 @@ pub struct Store(PathBuf);
 
 /// The store's state of a job.
 #[derive(Debug)]
-pub enum Kept {
+pub enum StoredJob {
     /// Its result.
     Result(Box<RunResult>),
     /// No state.
@@ -47,7 +47,7 @@ pub enum Kept {
 
 /// A result's file.
 #[derive(Serialize, Deserialize)]
-struct Written<R> {
+struct WrittenResult<R> {
     job: Value,
     result: R,
 }
@@ -69,15 +69,15 @@ impl Store {
     ///
     /// # Errors
     /// If there is a file that cannot be read at all.
-    pub fn read(&self, key: &str) -> Result<Kept, Error> {
+    pub fn read(&self, key: &str) -> Result<StoredJob, Error> {
         let path = self.place(RESULTS, key);
         let Some(bytes) = found(&path)? else {
-            return Ok(Kept::Missing);
+            return Ok(StoredJob::Missing);
         };
-        let wrong = |reason: &str| Ok(Kept::Wrong(format!("{}: {reason}", path.display())));
-        match serde_json::from_slice::<Written<RunResult>>(&bytes) {
+        let wrong = |reason: &str| Ok(StoredJob::Wrong(format!("{}: {reason}", path.display())));
+        match serde_json::from_slice::<WrittenResult<RunResult>>(&bytes) {
             Ok(written) if job::key(written.job.clone()) == key => {
-                Ok(Kept::Result(Box::new(written.result)))
+                Ok(StoredJob::Result(Box::new(written.result)))
             }
             Ok(_) => wrong("it holds the result of another job than its name says"),
             Err(error) if error.is_eof() => wrong("it ends too early"),
@@ -90,7 +90,7 @@ impl Store {
     /// # Errors
     /// If it cannot be written.
     pub fn keep(&self, key: &str, content: Value, result: &RunResult) -> Result<(), Error> {
-        let written = Written {
+        let written = WrittenResult {
             job: content,
             result,
         };
@@ -127,7 +127,7 @@ impl Store {
     ///
     /// # Errors
     /// If claims cannot be written.
-    pub fn claim(&self, key: &str, wait: bool) -> Result<Option<Claim>, Error> {
+    pub fn claim(&self, key: &str, wait: bool) -> Result<Option<JobClaim>, Error> {
         let path = self.0.join(CLAIMS).join(key);
         let refused = |error: io::Error| Error::file(&path, error);
         let how = if wait {
@@ -150,7 +150,7 @@ impl Store {
             let same = fs::metadata(&path)
                 .is_ok_and(|there| (there.dev(), there.ino()) == (held.dev(), held.ino()));
             if same {
-                return Ok(Some(Claim { path, _file: file }));
+                return Ok(Some(JobClaim { path, _file: file }));
             }
         }
     }
@@ -214,13 +214,13 @@ fn found(path: &Path) -> Result<Option<Vec<u8>>, Error> {
 
 /// A job that this process may run, until this is dropped.
 #[derive(Debug)]
-pub struct Claim {
+pub struct JobClaim {
     path: PathBuf,
     /// Holds the lock.
     _file: File,
 }
 
-impl Drop for Claim {
+impl Drop for JobClaim {
     /// The file is removed before the lock, so that a waiting process sees its removal.
     fn drop(&mut self) {
         // If it cannot be removed, it is left without a lock: any process can take it over.

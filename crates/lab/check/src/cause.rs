@@ -8,7 +8,7 @@
 
 use crate::file::Media;
 use crate::lane::Lane;
-use crate::log::{Fate, Packet};
+use crate::log::{LoggedFate, LoggedPacket};
 use core::fmt::Write as _;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -32,7 +32,7 @@ const WAYS: [&str; 2] = ["down", "up"];
 /// What kind of cause it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum FoundCauseKind {
     /// The line carried nothing.
     Outage,
     /// Packets waited in a queue, or were dropped by it, behind those of others.
@@ -49,7 +49,7 @@ pub enum Kind {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Cause {
     /// Its kind.
-    pub kind: Kind,
+    pub kind: FoundCauseKind,
     /// The direction, `down` or `up`; none of the application.
     pub way: Option<&'static str>,
     /// Share of the call's packets in that direction that it concerns.
@@ -60,9 +60,9 @@ pub struct Cause {
 
 /// What is known of a call's link.
 #[derive(Debug)]
-pub struct Evidence<'a> {
+pub struct LinkEvidence<'a> {
     /// The log, in the order in which packets left.
-    pub packets: &'a [Packet],
+    pub packets: &'a [LoggedPacket],
     /// Both directions of the line: down, up.
     pub lanes: &'a [Lane; 2],
     /// Which packets are the call's.
@@ -70,9 +70,9 @@ pub struct Evidence<'a> {
 }
 
 /// Causes of trouble at these times, in s, that of the largest share of its direction first; at least one.
-pub fn causes(evidence: &Evidence<'_>, times: &[(f64, f64)]) -> Vec<Cause> {
-    let ways = [0, 1].map(|way| Way::of(evidence, way, times));
-    let mut found: Vec<Cause> = ways.iter().flat_map(Way::causes).collect();
+pub fn causes(evidence: &LinkEvidence<'_>, times: &[(f64, f64)]) -> Vec<Cause> {
+    let ways = [0, 1].map(|way| WayLosses::of(evidence, way, times));
+    let mut found: Vec<Cause> = ways.iter().flat_map(WayLosses::causes).collect();
     found.sort_by(|one, other| {
         other
             .share
@@ -80,7 +80,7 @@ pub fn causes(evidence: &Evidence<'_>, times: &[(f64, f64)]) -> Vec<Cause> {
             .then(one.kind.cmp(&other.kind))
     });
     if found.is_empty() {
-        found.extend(ways.iter().filter_map(Way::full));
+        found.extend(ways.iter().filter_map(WayLosses::full));
     }
     if found.is_empty() {
         found.push(by_itself(&ways));
@@ -96,22 +96,22 @@ fn overlap(times: &[(f64, f64)], (from, until): (f64, f64)) -> bool {
 }
 
 /// Bytes that left a queue, summed up: all, and those of others.
-struct Left {
+struct LeftBytes {
     at: Vec<f64>,
     all: Vec<f64>,
     others: Vec<f64>,
 }
 
-impl Left {
-    fn of(packets: &[(&Packet, bool)]) -> Left {
-        let mut left = Left {
+impl LeftBytes {
+    fn of(packets: &[(&LoggedPacket, bool)]) -> LeftBytes {
+        let mut left = LeftBytes {
             at: Vec::new(),
             all: vec![0.0],
             others: vec![0.0],
         };
         for (packet, is_call) in packets
             .iter()
-            .filter(|(packet, _)| packet.fate != Fate::Dropped)
+            .filter(|(packet, _)| packet.fate != LoggedFate::Dropped)
         {
             let (all, others) = (left.all[left.at.len()], left.others[left.at.len()]);
             left.at.push(packet.left);
@@ -134,14 +134,14 @@ impl Left {
 }
 
 /// What happened to the call's packets in one direction at the times of trouble.
-struct Way<'a> {
+struct WayLosses<'a> {
     way: usize,
     lane: &'a Lane,
     times: &'a [(f64, f64)],
     /// The call's packets.
     packets: usize,
     /// Those of each kind.
-    counts: BTreeMap<Kind, usize>,
+    counts: BTreeMap<FoundCauseKind, usize>,
     dropped: usize,
     /// The longest wait of one.
     longest: f64,
@@ -155,15 +155,15 @@ struct Way<'a> {
     carried: f64,
 }
 
-impl<'a> Way<'a> {
-    fn of(evidence: &Evidence<'a>, way: usize, times: &'a [(f64, f64)]) -> Way<'a> {
+impl<'a> WayLosses<'a> {
+    fn of(evidence: &LinkEvidence<'a>, way: usize, times: &'a [(f64, f64)]) -> WayLosses<'a> {
         let packets = evidence.packets.iter().filter(|packet| packet.way == way);
-        let mut packets: Vec<(&Packet, bool)> = packets
+        let mut packets: Vec<(&LoggedPacket, bool)> = packets
             .map(|packet| (packet, evidence.media.has(packet)))
             .collect();
         packets.sort_by(|one, other| one.0.left.total_cmp(&other.0.left));
-        let left = Left::of(&packets);
-        let mut found = Way {
+        let left = LeftBytes::of(&packets);
+        let mut found = WayLosses {
             way,
             lane: &evidence.lanes[way],
             times,
@@ -187,14 +187,14 @@ impl<'a> Way<'a> {
         found
     }
 
-    fn add(&mut self, packet: &Packet, left: &Left) {
+    fn add(&mut self, packet: &LoggedPacket, left: &LeftBytes) {
         self.packets += 1;
         let waited = packet.left - packet.came;
         self.longest = self.longest.max(waited);
-        let is_dropped = packet.fate == Fate::Dropped;
+        let is_dropped = packet.fate == LoggedFate::Dropped;
         self.dropped += usize::from(is_dropped);
-        let kind = if packet.fate == Fate::Lost {
-            Kind::Loss
+        let kind = if packet.fate == LoggedFate::Lost {
+            FoundCauseKind::Loss
         } else if is_dropped || waited > LATE {
             let from = if is_dropped {
                 packet.came.min(packet.left - LATELY)
@@ -203,13 +203,13 @@ impl<'a> Way<'a> {
             };
             let (all, others) = left.between(from, packet.left);
             if self.lane.stands(from, packet.left) > 0.5 * (packet.left - from) {
-                Kind::Outage
+                FoundCauseKind::Outage
             } else {
                 self.beside = (self.beside.0 + all, self.beside.1 + others);
                 if others >= PART * all && others > 0.0 {
-                    Kind::QueueOfOthers
+                    FoundCauseKind::QueueOfOthers
                 } else {
-                    Kind::NarrowLine
+                    FoundCauseKind::NarrowLine
                 }
             }
         } else {
@@ -229,17 +229,17 @@ impl<'a> Way<'a> {
     }
 
     fn causes(&self) -> Vec<Cause> {
-        let share = |kind: &Kind, count: usize| {
+        let share = |kind: &FoundCauseKind, count: usize| {
             let of_packets = count as f64 / self.packets.max(1) as f64;
             match kind {
                 // Packets that wait to the end are in no log.
-                Kind::Outage => of_packets.max(self.stood()),
+                FoundCauseKind::Outage => of_packets.max(self.stood()),
                 _ => of_packets,
             }
         };
         let mut counts = self.counts.clone();
         if !self.still().is_empty() {
-            counts.entry(Kind::Outage).or_default();
+            counts.entry(FoundCauseKind::Outage).or_default();
         }
         let shares = counts
             .iter()
@@ -251,10 +251,12 @@ impl<'a> Way<'a> {
                 way: Some(self.name()),
                 share,
                 words: match kind {
-                    Kind::Loss => self.lost(count),
-                    Kind::Outage => self.stood_still(),
-                    Kind::QueueOfOthers => self.behind_others(count),
-                    Kind::NarrowLine | Kind::Application => self.behind_itself(count),
+                    FoundCauseKind::Loss => self.lost(count),
+                    FoundCauseKind::Outage => self.stood_still(),
+                    FoundCauseKind::QueueOfOthers => self.behind_others(count),
+                    FoundCauseKind::NarrowLine | FoundCauseKind::Application => {
+                        self.behind_itself(count)
+                    }
                 },
             });
         causes.collect()
@@ -354,7 +356,7 @@ impl<'a> Way<'a> {
     fn full(&self) -> Option<Cause> {
         let part = self.carried / self.could()?.max(1.0);
         (part >= FULL && self.packets > 0).then(|| Cause {
-            kind: Kind::NarrowLine,
+            kind: FoundCauseKind::NarrowLine,
             way: Some(self.name()),
             share: part,
             words: format!("the line {} was full{}", self.name(), self.had()),
@@ -363,7 +365,7 @@ impl<'a> Way<'a> {
 }
 
 /// The longest time in which no packet of the call came to the queue.
-fn pause(packets: &[(&Packet, bool)], times: &[(f64, f64)]) -> f64 {
+fn pause(packets: &[(&LoggedPacket, bool)], times: &[(f64, f64)]) -> f64 {
     let call = packets
         .iter()
         .filter(|(_, is_call)| *is_call)
@@ -377,7 +379,7 @@ fn pause(packets: &[(&Packet, bool)], times: &[(f64, f64)]) -> f64 {
 }
 
 /// Who else sent most at these times.
-fn busiest(packets: &[(&Packet, bool)], times: &[(f64, f64)]) -> Option<(String, f64)> {
+fn busiest(packets: &[(&LoggedPacket, bool)], times: &[(f64, f64)]) -> Option<(String, f64)> {
     let mut flows: BTreeMap<(&str, &[String; 2]), f64> = BTreeMap::new();
     for (packet, is_call) in packets {
         if !is_call && overlap(times, (packet.came, packet.left + 1e-9)) {
@@ -396,7 +398,7 @@ fn busiest(packets: &[(&Packet, bool)], times: &[(f64, f64)]) -> Option<(String,
     Some((format!("{source} to {destination}{carrier}"), bytes))
 }
 
-fn by_itself(ways: &[Way<'_>; 2]) -> Cause {
+fn by_itself(ways: &[WayLosses<'_>; 2]) -> Cause {
     let longest = ways.iter().map(|way| way.longest).fold(0.0, f64::max);
     let packets: usize = ways.iter().map(|way| way.packets).sum();
     let mut words = match packets {
@@ -412,7 +414,7 @@ fn by_itself(ways: &[Way<'_>; 2]) -> Cause {
         }
     }
     Cause {
-        kind: Kind::Application,
+        kind: FoundCauseKind::Application,
         way: None,
         share: 1.0,
         words,
@@ -430,10 +432,10 @@ mod tests {
     const OTHER: &str = "10.0.0.1:80";
     const HOME: &str = "10.0.0.2:4000";
 
-    fn packet(way: usize, call: bool, came: f64, waited: f64, fate: Fate) -> Packet {
+    fn packet(way: usize, call: bool, came: f64, waited: f64, fate: LoggedFate) -> LoggedPacket {
         let far = if call { CALL } else { OTHER };
         let ends = if way == 0 { [far, HOME] } else { [HOME, far] };
-        Packet {
+        LoggedPacket {
             came,
             left: came + waited,
             way,
@@ -445,7 +447,7 @@ mod tests {
     }
 
     /// A call of a hundred packets a second both ways, for ten seconds, whose packets fare as `how` says.
-    fn call(how: impl Fn(usize, f64) -> (f64, Fate)) -> Vec<Packet> {
+    fn call(how: impl Fn(usize, f64) -> (f64, LoggedFate)) -> Vec<LoggedPacket> {
         let each = |number: u32| {
             let at = f64::from(number) / 100.0;
             [0, 1].map(|way| {
@@ -469,9 +471,9 @@ mod tests {
         Lane::new(Some(&Capacity::Trace(Arc::new(Trace::steps(&steps)))), 10.0)
     }
 
-    fn first(packets: &[Packet], lanes: &[Lane; 2]) -> Cause {
+    fn first(packets: &[LoggedPacket], lanes: &[Lane; 2]) -> Cause {
         let media: Media = "udp".parse().unwrap();
-        let evidence = Evidence {
+        let evidence = LinkEvidence {
             packets,
             lanes,
             media: &media,
@@ -487,10 +489,20 @@ mod tests {
     fn loss_of_the_wire() {
         let packets = call(|way, at| {
             let lost = way == 0 && is_each(10, at);
-            (0.001, if lost { Fate::Lost } else { Fate::Sent })
+            (
+                0.001,
+                if lost {
+                    LoggedFate::Lost
+                } else {
+                    LoggedFate::Sent
+                },
+            )
         });
         let cause = first(&packets, &wide());
-        assert_eq!((cause.kind, cause.way), (Kind::Loss, Some("down")));
+        assert_eq!(
+            (cause.kind, cause.way),
+            (FoundCauseKind::Loss, Some("down"))
+        );
         assert!(
             cause
                 .words
@@ -502,15 +514,19 @@ mod tests {
 
     /// A queue in one direction, of others in part.
     fn queue(way: usize) -> Cause {
-        let mut packets =
-            call(|of, at| (if of == way && at > 4.0 { 0.3 } else { 0.001 }, Fate::Sent));
+        let mut packets = call(|of, at| {
+            (
+                if of == way && at > 4.0 { 0.3 } else { 0.001 },
+                LoggedFate::Sent,
+            )
+        });
         packets.extend((0..3000).map(|number| {
             packet(
                 way,
                 false,
                 4.0 + f64::from(number) / 1000.0,
                 0.3,
-                Fate::Sent,
+                LoggedFate::Sent,
             )
         }));
         first(&packets, &wide())
@@ -519,7 +535,10 @@ mod tests {
     #[test]
     fn a_queue_of_others_down_and_up() {
         let cause = queue(0);
-        assert_eq!((cause.kind, cause.way), (Kind::QueueOfOthers, Some("down")));
+        assert_eq!(
+            (cause.kind, cause.way),
+            (FoundCauseKind::QueueOfOthers, Some("down"))
+        );
         for words in [
             "up to 300, in the queue down",
             "behind packets of others: 91 %",
@@ -528,7 +547,10 @@ mod tests {
             assert!(cause.words.contains(words), "{words}: {}", cause.words);
         }
         let cause = queue(1);
-        assert_eq!((cause.kind, cause.way), (Kind::QueueOfOthers, Some("up")));
+        assert_eq!(
+            (cause.kind, cause.way),
+            (FoundCauseKind::QueueOfOthers, Some("up"))
+        );
     }
 
     #[test]
@@ -540,7 +562,7 @@ mod tests {
                 } else {
                     0.001
                 },
-                Fate::Sent,
+                LoggedFate::Sent,
             )
         };
         let lanes = [
@@ -548,11 +570,14 @@ mod tests {
             steps(&[(0, 20_000)]),
         ];
         let cause = first(&call(still), &lanes);
-        assert_eq!((cause.kind, cause.way), (Kind::Outage, Some("down")));
+        assert_eq!(
+            (cause.kind, cause.way),
+            (FoundCauseKind::Outage, Some("down"))
+        );
         assert_eq!(cause.words, "the line down stood still from 5.0 to 6.0 s");
         // To the end: what waits is in no log.
-        let packets = call(|_, _| (0.001, Fate::Sent));
-        let packets: Vec<Packet> = packets
+        let packets = call(|_, _| (0.001, LoggedFate::Sent));
+        let packets: Vec<LoggedPacket> = packets
             .into_iter()
             .filter(|packet| packet.came < 5.0)
             .collect();
@@ -560,15 +585,23 @@ mod tests {
             &packets,
             &[steps(&[(0, 20_000), (5, 0)]), steps(&[(0, 20_000)])],
         );
-        assert_eq!(cause.kind, Kind::Outage);
+        assert_eq!(cause.kind, FoundCauseKind::Outage);
     }
 
     #[test]
     fn a_narrow_line() {
-        let packets = call(|way, at| (if way == 1 && at > 3.0 { 0.4 } else { 0.001 }, Fate::Sent));
+        let packets = call(|way, at| {
+            (
+                if way == 1 && at > 3.0 { 0.4 } else { 0.001 },
+                LoggedFate::Sent,
+            )
+        });
         let lanes = [steps(&[(0, 20_000)]), steps(&[(0, 800)])];
         let cause = first(&packets, &lanes);
-        assert_eq!((cause.kind, cause.way), (Kind::NarrowLine, Some("up")));
+        assert_eq!(
+            (cause.kind, cause.way),
+            (FoundCauseKind::NarrowLine, Some("up"))
+        );
         assert!(
             cause
                 .words
@@ -577,8 +610,11 @@ mod tests {
             cause.words
         );
         // Its sender follows the line, so that nothing waits.
-        let cause = first(&call(|_, _| (0.001, Fate::Sent)), &lanes);
-        assert_eq!((cause.kind, cause.way), (Kind::NarrowLine, Some("up")));
+        let cause = first(&call(|_, _| (0.001, LoggedFate::Sent)), &lanes);
+        assert_eq!(
+            (cause.kind, cause.way),
+            (FoundCauseKind::NarrowLine, Some("up"))
+        );
         assert!(
             cause.words.contains("the line up was full"),
             "{}",
@@ -588,30 +624,31 @@ mod tests {
             (
                 0.0,
                 if way == 1 && at > 3.0 && is_each(4, at) {
-                    Fate::Dropped
+                    LoggedFate::Dropped
                 } else {
-                    Fate::Sent
+                    LoggedFate::Sent
                 },
             )
         });
         let cause = first(&dropped, &lanes);
         assert!(
-            cause.kind == Kind::NarrowLine && cause.words.contains("the queue up dropped"),
+            cause.kind == FoundCauseKind::NarrowLine
+                && cause.words.contains("the queue up dropped"),
             "{cause:?}"
         );
     }
 
     #[test]
     fn none_of_these() {
-        let cause = first(&call(|_, _| (0.001, Fate::Sent)), &wide());
-        assert_eq!((cause.kind, cause.way), (Kind::Application, None));
+        let cause = first(&call(|_, _| (0.001, LoggedFate::Sent)), &wide());
+        assert_eq!((cause.kind, cause.way), (FoundCauseKind::Application, None));
         assert!(
             cause.words.contains("waited longer than 1 ms"),
             "{}",
             cause.words
         );
-        let packets = call(|_, _| (0.001, Fate::Sent));
-        let paused: Vec<Packet> = packets
+        let packets = call(|_, _| (0.001, LoggedFate::Sent));
+        let paused: Vec<LoggedPacket> = packets
             .into_iter()
             .filter(|packet| packet.way == 1 || !(5.0..5.9).contains(&packet.came))
             .collect();

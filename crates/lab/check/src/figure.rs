@@ -34,7 +34,7 @@ pub enum Told {
 
 /// A figure.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Figure {
+pub struct CheckFigure {
     /// Its name.
     pub name: &'static str,
     /// What it is, one line.
@@ -47,7 +47,7 @@ pub struct Figure {
     pub told: Told,
 }
 
-impl Figure {
+impl CheckFigure {
     /// Whether a run has many values of it, of which a limit names one: the mean, the least, a percentile.
     pub const fn has_moments(&self) -> bool {
         matches!(
@@ -70,57 +70,57 @@ impl Figure {
 pub const FPS: &str = "framesPerSecond";
 
 /// All figures.
-pub const FIGURES: [Figure; 8] = [
-    Figure {
+pub const FIGURES: [CheckFigure; 8] = [
+    CheckFigure {
         name: "freezes",
         about: "how often the picture stood still",
         unit: Unit::Count,
         more: false,
         told: Told::Grown("freezeCount"),
     },
-    Figure {
+    CheckFigure {
         name: "frozen",
         about: "for how long it did, in all",
         unit: Unit::Time,
         more: false,
         told: Told::Grown("totalFreezesDuration"),
     },
-    Figure {
+    CheckFigure {
         name: "fps",
         about: "frames shown in a second",
         unit: Unit::Count,
         more: true,
         told: Told::Moments(FPS),
     },
-    Figure {
+    CheckFigure {
         name: "rtt",
         about: "the round trip as the application measures it",
         unit: Unit::Time,
         more: false,
         told: Told::Moments("currentRoundTripTime"),
     },
-    Figure {
+    CheckFigure {
         name: "rate",
         about: "what arrives",
         unit: Unit::Rate,
         more: true,
         told: Told::Bytes("bytesReceived"),
     },
-    Figure {
+    CheckFigure {
         name: "buffer",
         about: "how long a frame waits in the receiver's jitter buffer",
         unit: Unit::Time,
         more: false,
         told: Told::Each("jitterBufferDelay", "jitterBufferEmittedCount"),
     },
-    Figure {
+    CheckFigure {
         name: "lost",
         about: "the share of packets that did not arrive",
         unit: Unit::Share,
         more: false,
         told: Told::Part("packetsLost", "packetsReceived"),
     },
-    Figure {
+    CheckFigure {
         name: "recover",
         about: "from the line's last step until frames come as before its first one: four fifths of their median",
         unit: Unit::Time,

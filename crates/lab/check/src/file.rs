@@ -3,7 +3,7 @@
 use crate::figure::Told;
 use crate::lane::Lane;
 use crate::limit::Limit;
-use crate::log::Packet;
+use crate::log::LoggedPacket;
 use scenario::{Document, Names, ScenarioError, Section, files, presets};
 use std::path::Path;
 use units::{Duration, Refusal};
@@ -100,7 +100,7 @@ impl Media {
     };
 
     /// Whether a packet is one.
-    pub fn has(&self, packet: &Packet) -> bool {
+    pub fn has(&self, packet: &LoggedPacket) -> bool {
         let is_at = |port: u16| {
             let of = |end: &String| {
                 end.rsplit_once(':')
@@ -660,14 +660,14 @@ beside = { near = "get", far = "serve" }
 
     #[test]
     fn packets_of_a_call_are_told_by_carrier_and_port() {
-        let packet = |carrier: &str, source: &str| Packet {
+        let packet = |carrier: &str, source: &str| LoggedPacket {
             came: 0.0,
             left: 0.0,
             way: 0,
             carrier: carrier.to_owned(),
             ends: [source.to_owned(), "[fd00::1]:9".to_owned()],
             bytes: 1.0,
-            fate: crate::log::Fate::Sent,
+            fate: crate::log::LoggedFate::Sent,
         };
         let media = |text: &str| text.parse::<Media>().unwrap();
         assert!(media("udp").has(&packet("udp", "1.2.3.4:5")));

@@ -4,7 +4,7 @@
 //! common): a limit that is missed is a `failure`, and one that runs do not decide is an `error`.
 
 use crate::decide::Decision;
-use crate::outcome::{Judged, Outcome, Tried, Verdict};
+use crate::outcome::{Judged, Outcome, TriedLimit, Verdict};
 use core::fmt::Write as _;
 
 /// A test case: its name, and how it ended if not well.
@@ -84,7 +84,7 @@ fn cases(judged: &Judged) -> Vec<Case> {
     cases
 }
 
-fn ended(judged: &Judged, tried: &Tried) -> Option<Ended> {
+fn ended(judged: &Judged, tried: &TriedLimit) -> Option<Ended> {
     if let Some(message) = tried.fault() {
         let element = "failure";
         return Some(Ended { element, message });
@@ -131,17 +131,17 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cause::{Cause, Kind};
+    use crate::cause::{Cause, FoundCauseKind};
     use crate::outcome::Because;
 
-    fn tried(limit: &str, decision: Decision) -> Tried {
+    fn tried(limit: &str, decision: Decision) -> TriedLimit {
         let cause = Cause {
-            kind: Kind::Loss,
+            kind: FoundCauseKind::Loss,
             way: Some("up"),
             share: 0.5,
             words: "the wire lost \"half\" of it\u{1b}[31m".to_owned(),
         };
-        Tried {
+        TriedLimit {
             name: "freezes".to_owned(),
             limit: limit.to_owned(),
             shown: "3".to_owned(),

@@ -25,14 +25,14 @@ mod trouble;
 mod worse;
 
 pub use baseline::Baseline;
-pub use figure::{FIGURES, Figure, Told, Unit};
+pub use figure::{CheckFigure, FIGURES, Told, Unit};
 pub use file::{Application, Beside, Check, Condition, LEAST_SECONDS, Media, Near};
 pub use junit::junit;
 pub use lane::Lane;
 pub use limit::Limit;
-pub use log::{Packet, packets};
-pub use outcome::{Because, Judged, Outcome, Run, Tried, Verdict, needs_runs};
+pub use log::{LoggedPacket, packets};
+pub use outcome::{Because, Judged, Outcome, Run, TriedLimit, Verdict, needs_runs};
 pub use page::{Example, faults, page, said};
-pub use samples::{Line, Sample, Samples};
+pub use samples::{OutputLine, Sample, Samples};
 pub use trouble::troubles;
 pub use worse::{Worse, worse};

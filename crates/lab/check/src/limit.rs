@@ -6,7 +6,7 @@
 //! BOUND  = NUMBER | TIME | SHARE | RATE                1 | 250ms | 2% | 500kbit
 //! ```
 
-use crate::figure::{FIGURES, Figure, Unit};
+use crate::figure::{CheckFigure, FIGURES, Unit};
 use measure::Statistic;
 use units::{Duration, Rate, Refusal};
 
@@ -18,7 +18,7 @@ pub struct Limit {
     /// `fps_p5`.
     pub name: String,
     /// The figure.
-    pub figure: &'static Figure,
+    pub figure: &'static CheckFigure,
     /// Which of its moments counts.
     pub which: Statistic,
     /// In the figure's unit.
@@ -74,7 +74,7 @@ impl core::str::FromStr for Limit {
 }
 
 /// The figure, and which of its moments.
-fn named(name: &str) -> Result<(&'static Figure, Statistic), Refusal> {
+fn named(name: &str) -> Result<(&'static CheckFigure, Statistic), Refusal> {
     let (figure, which) = match name.split_once('_') {
         Some((figure, which)) => (figure, Some(which)),
         None => (name, None),

@@ -4,7 +4,7 @@ use units::Refusal;
 
 /// How a packet left its queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub enum LoggedFate {
     /// Onto the wire, and it arrived.
     Sent,
     /// Onto the wire, which lost it.
@@ -15,7 +15,7 @@ pub enum Fate {
 
 /// A packet that left a queue.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Packet {
+pub struct LoggedPacket {
     /// When it came to the queue, in s since the link began.
     pub came: f64,
     /// When it left.
@@ -29,7 +29,7 @@ pub struct Packet {
     /// Length with headers.
     pub bytes: f64,
     /// How it left.
-    pub fate: Fate,
+    pub fate: LoggedFate,
 }
 
 /// Columns of the log.
@@ -48,7 +48,7 @@ const COLUMNS: [&str; 8] = [
 ///
 /// # Errors
 /// If it is none.
-pub fn packets(text: &str) -> Result<Vec<Packet>, Refusal> {
+pub fn packets(text: &str) -> Result<Vec<LoggedPacket>, Refusal> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let wrong = |what: String| Refusal::new(format!("the link's log: {what}"));
     let head = reader
@@ -79,8 +79,8 @@ fn packet(
         bytes,
         decision,
     ]: [&str; 8],
-) -> Option<Packet> {
-    Some(Packet {
+) -> Option<LoggedPacket> {
+    Some(LoggedPacket {
         came: came.parse().ok()?,
         left: left.parse().ok()?,
         way: usize::from(way == "up"),
@@ -88,9 +88,9 @@ fn packet(
         ends: [source, destination].map(str::to_owned),
         bytes: bytes.parse().ok()?,
         fate: match decision {
-            "lost" => Fate::Lost,
-            "dropped" => Fate::Dropped,
-            _ => Fate::Sent,
+            "lost" => LoggedFate::Lost,
+            "dropped" => LoggedFate::Dropped,
+            _ => LoggedFate::Sent,
         },
     })
 }
@@ -112,7 +112,7 @@ mod tests {
         );
         assert_eq!(
             (read[0].fate, read[1].fate, read[1].way),
-            (Fate::Lost, Fate::Dropped, 1)
+            (LoggedFate::Lost, LoggedFate::Dropped, 1)
         );
         assert_eq!(read[1].ends[1], "1.2.3.4:80");
         assert!(

@@ -1,7 +1,7 @@
 //! What a check found.
 
 use crate::baseline::Baseline;
-use crate::cause::{Cause, Kind};
+use crate::cause::{Cause, FoundCauseKind};
 use crate::decide::{Decision, decision};
 use crate::file::{Check, Condition};
 use crate::worse::{Worse, worse};
@@ -49,7 +49,7 @@ pub struct Because {
 
 /// A limit, tried.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Tried {
+pub struct TriedLimit {
     /// What it is about: `fps_p5`.
     pub name: String,
     /// As it is written: `fps_p5 >= 20`.
@@ -86,7 +86,7 @@ pub struct Judged {
     /// Why nothing is said; none if something is.
     pub undecided: Option<String>,
     /// Its limits.
-    pub limits: Vec<Tried>,
+    pub limits: Vec<TriedLimit>,
 }
 
 /// All conditions, tried.
@@ -229,7 +229,7 @@ fn judged(
     let compared = baseline.map_or(vec![None; decisions.len()], |baseline| {
         compare(check, condition, runs, baseline)
     });
-    let limits: Vec<Tried> = (0..decisions.len())
+    let limits: Vec<TriedLimit> = (0..decisions.len())
         .map(|number| tried(condition, runs, number, decisions[number], compared[number]))
         .collect();
     let late = runs.iter().filter(|run| run.late.is_some()).count();
@@ -286,7 +286,7 @@ fn tried(
     number: usize,
     decision: Decision,
     compared: Option<Worse>,
-) -> Tried {
+) -> TriedLimit {
     let limit = &condition.limits[number];
     let values = values(runs, number);
     let mean = Statistic::Mean.of(&mut values.clone());
@@ -302,7 +302,7 @@ fn tried(
         }
         _ => limit.shown(mean),
     });
-    Tried {
+    TriedLimit {
         name: limit.name.clone(),
         limit: limit.text.clone(),
         shown,
@@ -323,7 +323,7 @@ fn because(runs: &[Run], number: usize) -> Option<Because> {
     let missed = runs.iter().filter(|run| run.counts());
     let missed: Vec<&Vec<Cause>> = missed.filter_map(|run| run.causes.get(&number)).collect();
     let kind = |causes: &&Vec<Cause>| causes.first().map(|cause| (cause.kind, cause.way));
-    let mut counts: BTreeMap<(Kind, Option<&str>), usize> = BTreeMap::new();
+    let mut counts: BTreeMap<(FoundCauseKind, Option<&str>), usize> = BTreeMap::new();
     for of in missed.iter().filter_map(kind) {
         *counts.entry(of).or_default() += 1;
     }
@@ -368,7 +368,7 @@ impl Because {
     }
 }
 
-impl Tried {
+impl TriedLimit {
     /// What is said of it, in a word or two.
     pub fn said(&self) -> &'static str {
         match (self.decision, self.compared) {
@@ -429,7 +429,7 @@ mod tests {
 
     fn run(freezes: f64, fps: f64) -> Run {
         let cause = Cause {
-            kind: Kind::Loss,
+            kind: FoundCauseKind::Loss,
             way: Some("down"),
             share: 0.1,
             words: "the wire lost some".to_owned(),

@@ -1,12 +1,12 @@
 //! An outcome as a page to send to a colleague: limits and causes, and how a call went that missed one.
 
-use crate::figure::{FIGURES, Figure as Of, Unit};
+use crate::figure::{CheckFigure as Of, FIGURES, Unit};
 use crate::file::{Check, Condition};
-use crate::log::{Fate, Packet};
+use crate::log::{LoggedFate, LoggedPacket};
 use crate::outcome::{Judged, Outcome, Verdict};
 use crate::samples::Samples;
 use maud::{Markup, html};
-use report::{Course, Figure, Time, framed};
+use report::{Course, CourseFigure, Time, framed};
 
 /// Waits are drawn as the longest of so long, in s.
 const STEP: f64 = 0.1;
@@ -21,7 +21,7 @@ pub struct Example {
     /// What the application told.
     pub samples: Samples,
     /// What the link's log has.
-    pub packets: Vec<Packet>,
+    pub packets: Vec<LoggedPacket>,
     /// The times of trouble.
     pub times: Vec<(f64, f64)>,
 }
@@ -116,7 +116,7 @@ fn course(check: &Check, condition: &Condition, example: &Example) -> Course {
         };
         spans.iter().map(time).collect()
     };
-    let mut figures: Vec<Figure> = FIGURES
+    let mut figures: Vec<CourseFigure> = FIGURES
         .iter()
         .filter(|of| of.has_moments())
         .map(|of| told(of, &example.samples))
@@ -126,8 +126,8 @@ fn course(check: &Check, condition: &Condition, example: &Example) -> Course {
             .map(|(name, way)| (name.to_owned(), each(way)))
             .to_vec()
     };
-    let media = |packet: &&Packet| check.application.media.has(packet);
-    figures.push(Figure {
+    let media = |packet: &&LoggedPacket| check.application.media.has(packet);
+    figures.push(CourseFigure {
         title: "How long the call's packets waited in the link's queues".to_owned(),
         ordinate: "ms".to_owned(),
         lines: lines(&|way| {
@@ -141,12 +141,14 @@ fn course(check: &Check, condition: &Condition, example: &Example) -> Course {
         }),
     });
     let seconds = condition.duration.as_secs_f64();
-    let of = |is_call: bool| move |packet: &&Packet| check.application.media.has(packet) == is_call;
+    let of = |is_call: bool| {
+        move |packet: &&LoggedPacket| check.application.media.has(packet) == is_call
+    };
     for (title, is_call) in [
         ("What left the queues, of the call", true),
         ("What left them, of others", false),
     ] {
-        figures.push(Figure {
+        figures.push(CourseFigure {
             title: title.to_owned(),
             ordinate: "Mbit/s".to_owned(),
             lines: lines(&|way| {
@@ -170,7 +172,7 @@ fn course(check: &Check, condition: &Condition, example: &Example) -> Course {
 }
 
 /// A figure that the application told.
-fn told(of: &Of, samples: &Samples) -> Figure {
+fn told(of: &Of, samples: &Samples) -> CourseFigure {
     let (unit, factor) = match of.unit {
         Unit::Count => ("", 1.0),
         Unit::Time => ("ms", 1e3),
@@ -178,7 +180,7 @@ fn told(of: &Of, samples: &Samples) -> Figure {
         Unit::Rate => ("Mbit/s", 1e-6),
     };
     let points = samples.moments(of.told, 0.0).into_iter();
-    Figure {
+    CourseFigure {
         title: format!("{}: {}", of.name, of.about),
         ordinate: if unit.is_empty() { of.name } else { unit }.to_owned(),
         lines: vec![(
@@ -191,7 +193,7 @@ fn told(of: &Of, samples: &Samples) -> Figure {
 }
 
 /// The longest wait in each step.
-fn waits<'a>(packets: impl Iterator<Item = &'a Packet>) -> Vec<(f64, Option<f64>)> {
+fn waits<'a>(packets: impl Iterator<Item = &'a LoggedPacket>) -> Vec<(f64, Option<f64>)> {
     let mut points: Vec<(f64, Option<f64>)> = Vec::new();
     for packet in packets {
         let at = libm::floor(packet.left / STEP) * STEP;
@@ -205,9 +207,12 @@ fn waits<'a>(packets: impl Iterator<Item = &'a Packet>) -> Vec<(f64, Option<f64>
 }
 
 /// Mbit/s of those that left for the wire.
-fn rates<'a>(packets: impl Iterator<Item = &'a Packet>, seconds: f64) -> Vec<(f64, Option<f64>)> {
+fn rates<'a>(
+    packets: impl Iterator<Item = &'a LoggedPacket>,
+    seconds: f64,
+) -> Vec<(f64, Option<f64>)> {
     let mut bytes = vec![0.0; libm::ceil(seconds / WIDE).max(1.0) as usize];
-    for packet in packets.filter(|packet| packet.fate != Fate::Dropped) {
+    for packet in packets.filter(|packet| packet.fate != LoggedFate::Dropped) {
         if let Some(sum) = bytes.get_mut((packet.left / WIDE) as usize) {
             *sum += packet.bytes;
         }
@@ -222,7 +227,7 @@ fn rates<'a>(packets: impl Iterator<Item = &'a Packet>, seconds: f64) -> Vec<(f6
 mod tests {
     use super::*;
     use crate::outcome::Run;
-    use crate::samples::Line;
+    use crate::samples::OutputLine;
     use scenario::AnyNames;
 
     #[test]
@@ -234,18 +239,18 @@ mod tests {
             ..Run::default()
         };
         let outcome = Outcome::of(&check, &[vec![run.clone(), run]], None, None);
-        let lines = [1.0, 2.0].map(|read| Line {
+        let lines = [1.0, 2.0].map(|read| OutputLine {
             read,
             text: "{\"framesPerSecond\": 10}".to_owned(),
         });
-        let packet = |came: f64| Packet {
+        let packet = |came: f64| LoggedPacket {
             came,
             left: came + 0.02,
             way: 0,
             carrier: "udp".to_owned(),
             ends: ["1.2.3.4:5".to_owned(), "1.2.3.4:6".to_owned()],
             bytes: 1200.0,
-            fate: Fate::Sent,
+            fate: LoggedFate::Sent,
         };
         let example = Example {
             condition: 0,

@@ -12,7 +12,7 @@ const MOST_LINES: usize = 1_000_000;
 
 /// A line of the application's standard output.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Line {
+pub struct OutputLine {
     /// When it was read, in s since the application began.
     pub read: f64,
     /// The text.
@@ -37,7 +37,7 @@ impl Samples {
     ///
     /// # Errors
     /// If one that does is no object of JSON.
-    pub fn read(lines: &[Line]) -> Result<Samples, Refusal> {
+    pub fn read(lines: &[OutputLine]) -> Result<Samples, Refusal> {
         let mut found = Vec::new();
         for (number, line) in (1..).zip(lines).take(MOST_LINES) {
             if line.text.trim_start().starts_with('{') {
@@ -163,7 +163,7 @@ impl Samples {
 }
 
 /// The statistics of a line, and when the application says that they were.
-fn moment(number: usize, line: &Line) -> Result<(Option<f64>, Sample), Refusal> {
+fn moment(number: usize, line: &OutputLine) -> Result<(Option<f64>, Sample), Refusal> {
     let object: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&line.text)
         .map_err(|error| {
             let shown = scenario::printable(&line.text, 60);
@@ -186,8 +186,8 @@ fn moment(number: usize, line: &Line) -> Result<(Option<f64>, Sample), Refusal> 
 mod tests {
     use super::*;
 
-    fn lines(texts: &[(f64, &str)]) -> Vec<Line> {
-        let line = |&(read, text): &(f64, &str)| Line {
+    fn lines(texts: &[(f64, &str)]) -> Vec<OutputLine> {
+        let line = |&(read, text): &(f64, &str)| OutputLine {
             read,
             text: text.to_owned(),
         };

@@ -57,10 +57,10 @@ pub fn troubles(limit: &Limit, samples: &Samples, from: f64, steps: &[f64]) -> V
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::Line;
+    use crate::samples::OutputLine;
 
     fn samples() -> Samples {
-        let line = |(second, (fps, freezes)): (usize, &(u32, u32))| Line {
+        let line = |(second, (fps, freezes)): (usize, &(u32, u32))| OutputLine {
             read: second as f64,
             text: format!(r#"{{"framesPerSecond": {fps}, "freezeCount": {freezes}}}"#),
         };

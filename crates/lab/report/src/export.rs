@@ -10,7 +10,7 @@ use std::path::Path;
 
 /// The JSON document of `analects run`.
 #[derive(Debug, Serialize)]
-pub struct Document<'a> {
+pub struct ExportDocument<'a> {
     /// The program's version.
     pub version: &'a str,
     /// The engine.
@@ -25,7 +25,7 @@ pub struct Document<'a> {
 ///
 /// # Errors
 /// None in practice: all of it can be written.
-pub fn json(document: &Document<'_>) -> io::Result<String> {
+pub fn json(document: &ExportDocument<'_>) -> io::Result<String> {
     Ok(serde_json::to_string_pretty(document)? + "\n")
 }
 
@@ -176,7 +176,7 @@ fn is_run_name(name: &str) -> bool {
 ///
 /// # Errors
 /// If a file cannot be written.
-pub fn folder(folder: &Path, document: &Document<'_>, scenario: &str) -> io::Result<()> {
+pub fn folder(folder: &Path, document: &ExportDocument<'_>, scenario: &str) -> io::Result<()> {
     std::fs::create_dir_all(folder)?;
     forget(folder)?;
     std::fs::write(folder.join("results.json"), json(document)?)?;

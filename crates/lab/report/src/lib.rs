@@ -20,6 +20,6 @@ mod tables;
 pub mod taps;
 mod telling;
 
-pub use html::{Course, Figure, Look, Pages, Time, framed, html, looks};
+pub use html::{Course, CourseFigure, Look, Pages, Time, framed, html, looks};
 pub use summary::{Cell, Summary, columns, loads, summarize, summarize_selected};
 pub use telling::{Telling, telling};

@@ -18,11 +18,11 @@ pub struct Summary {
     /// How many page loads the end of a run cut off.
     pub unfinished: usize,
     /// By selection as it is written, for each that has a value in some run.
-    figures: BTreeMap<String, Figure>,
+    figures: BTreeMap<String, SummaryFigure>,
 }
 
 #[derive(Debug, Clone)]
-struct Figure {
+struct SummaryFigure {
     estimate: Estimate,
     statistic: Statistic,
     /// The values of each unit; units are the same, in the same order, for all disciplines.
@@ -131,7 +131,7 @@ fn one(name: &str, runs: &[&Observed<'_>], units: &Units<'_>, selected: &[Select
         let values = runs.iter().map(|of| (of.run, selection.of(of)));
         let statistic = selection.metric.column?.statistic;
         let units = units.gather(values);
-        let figure = Figure {
+        let figure = SummaryFigure {
             estimate: estimate(statistic, &units, bounds(selection))?,
             statistic,
             units,

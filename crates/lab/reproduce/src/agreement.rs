@@ -15,7 +15,7 @@ use crate::Wanted;
 use crate::discovery::{least_p, limit};
 use crate::experiment::Experiment;
 use campaign::{Error, Keeping, Progress, run};
-use figures::{Figure, Near, Seen, figures};
+use figures::{AgreementFigure, Near, SeenFigure, figures};
 use measure::estimate::{self, Against, Bounds, Estimate, LEVEL, Statistic};
 use measure::interval::LEAST_ALIKE;
 use measure::metric::Registry;
@@ -27,7 +27,7 @@ use serde::Serialize;
 /// The outcome of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Verdict {
+pub enum AgreementVerdict {
     /// The 95 % interval of the difference lies within the allowed range.
     Agrees,
     /// It lies outside.
@@ -66,7 +66,7 @@ pub struct Row {
     /// The complement of the least confidence with which it would be decided.
     pub p: f64,
     /// The outcome.
-    pub verdict: Verdict,
+    pub verdict: AgreementVerdict,
     /// Number of pairs that would probably decide it; null if it is decided, or the number is
     /// unknown.
     pub needed: Option<u64>,
@@ -171,16 +171,16 @@ pub fn judged_together(all: &mut Compared) {
 }
 
 /// Takes back those verdicts, each with its p, that could be chance among all of them.
-fn take_back<'a>(judged: impl Iterator<Item = (f64, &'a mut Verdict)>) {
-    let judged: Vec<(f64, &mut Verdict)> = judged.collect();
+fn take_back<'a>(judged: impl Iterator<Item = (f64, &'a mut AgreementVerdict)>) {
+    let judged: Vec<(f64, &mut AgreementVerdict)> = judged.collect();
     let limit = limit(judged.iter().map(|(p, _)| *p));
     for (_, verdict) in judged.into_iter().filter(|(p, _)| *p > limit) {
-        *verdict = Verdict::Untold;
+        *verdict = AgreementVerdict::Untold;
     }
 }
 
 /// The figure of both sides' runs, the first ours; none if no seed has it on both.
-fn row(figure: &Figure, sides: [&[RunResult]; 2], metrics: &Registry) -> Option<Row> {
+fn row(figure: &AgreementFigure, sides: [&[RunResult]; 2], metrics: &Registry) -> Option<Row> {
     let [ours, witness] = pairs(figure, sides, metrics);
     let all = || ours.iter().chain(&witness).flatten();
     if all().all(|value| *value == 0.0) {
@@ -233,8 +233,8 @@ fn row(figure: &Figure, sides: [&[RunResult]; 2], metrics: &Registry) -> Option<
         p,
         verdict,
         needed: match verdict {
-            Verdict::Untold => found.units_to_reach(allowed.copysign(found.value)),
-            Verdict::Agrees | Verdict::Differs => None,
+            AgreementVerdict::Untold => found.units_to_reach(allowed.copysign(found.value)),
+            AgreementVerdict::Agrees | AgreementVerdict::Differs => None,
         },
         reader,
         invalid: false,
@@ -243,10 +243,10 @@ fn row(figure: &Figure, sides: [&[RunResult]; 2], metrics: &Registry) -> Option<
 
 /// Runs with the figure of both sides: those in which both have one, unless the end cut off both.
 fn pairs_of_runs<'a>(
-    figure: &Figure,
+    figure: &AgreementFigure,
     sides: [&'a [RunResult]; 2],
     metrics: &Registry,
-) -> Vec<(&'a RunResult, [Seen; 2])> {
+) -> Vec<(&'a RunResult, [SeenFigure; 2])> {
     let seen = |run: &RunResult| figure.of(run, metrics);
     // Both engines were given the same jobs in the same order.
     let runs = sides[0].iter().zip(sides[1]);
@@ -256,7 +256,11 @@ fn pairs_of_runs<'a>(
 }
 
 /// The values of both sides, unit by unit.
-fn pairs(figure: &Figure, sides: [&[RunResult]; 2], metrics: &Registry) -> [Vec<Vec<f64>>; 2] {
+fn pairs(
+    figure: &AgreementFigure,
+    sides: [&[RunResult]; 2],
+    metrics: &Registry,
+) -> [Vec<Vec<f64>>; 2] {
     let told = pairs_of_runs(figure, sides, metrics);
     let units = Units::of(told.iter().map(|(run, _)| *run));
     [0, 1].map(|side| {
@@ -276,21 +280,21 @@ impl Near {
 
 /// The 95 % verdict on a difference, which `difference` gives at any level, and the complement of the
 /// least confidence with which it is decided.
-fn decided(difference: impl Fn(f64) -> Option<Estimate>, allowed: f64) -> (Verdict, f64) {
+fn decided(difference: impl Fn(f64) -> Option<Estimate>, allowed: f64) -> (AgreementVerdict, f64) {
     let told = |level| difference(level).and_then(|found| judged(&found, allowed));
     (
-        told(LEVEL).unwrap_or(Verdict::Untold),
+        told(LEVEL).unwrap_or(AgreementVerdict::Untold),
         least_p(|p| told(1.0 - p).is_some()),
     )
 }
 
 /// The verdict on the difference `found`; none if its interval reaches over a border.
-fn judged(found: &Estimate, allowed: f64) -> Option<Verdict> {
+fn judged(found: &Estimate, allowed: f64) -> Option<AgreementVerdict> {
     let (low, high) = found.ci95?;
     if -allowed <= low && high <= allowed {
-        Some(Verdict::Agrees)
+        Some(AgreementVerdict::Agrees)
     } else if high < -allowed || allowed < low {
-        Some(Verdict::Differs)
+        Some(AgreementVerdict::Differs)
     } else {
         None
     }

@@ -86,12 +86,12 @@ pub fn seeds(pilots: &[Pilot], seconds: f64) -> Option<Vec<u64>> {
 
 /// Seeds of each experiment, by preset of its calls, as they are written to a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Runs(BTreeMap<String, BTreeMap<String, u64>>);
+pub struct RunsBudget(BTreeMap<String, BTreeMap<String, u64>>);
 
-impl Runs {
+impl RunsBudget {
     /// Those of `pilots` with so many `seeds` each.
     pub fn of(pilots: &[Pilot], seeds: &[u64]) -> Self {
-        let mut runs = Runs::default();
+        let mut runs = RunsBudget::default();
         for (pilot, seeds) in pilots.iter().zip(seeds) {
             let of_calls = runs.0.entry(pilot.calls.clone()).or_default();
             of_calls.insert(pilot.id.clone(), *seeds);
@@ -127,7 +127,7 @@ impl Runs {
             plain.collect()
         };
         let runs = written.into_iter().map(|(calls, of)| (calls, plain(of)));
-        Ok(Runs(runs.collect()))
+        Ok(RunsBudget(runs.collect()))
     }
 
     /// As they are written.
@@ -183,20 +183,21 @@ mod tests {
     #[test]
     fn runs_are_read_as_they_are_written() {
         let pilots = [pilot("confucius/fig2", 1, 1.0, &[])];
-        let runs = Runs::of(&pilots, &[12]);
+        let runs = RunsBudget::of(&pilots, &[12]);
         let text = runs.to_toml();
         assert_eq!(text, "[webrtc]\n\"confucius/fig2\" = 12\n");
-        assert_eq!(Runs::parse("runs.toml", &text), Ok(runs.clone()));
+        assert_eq!(RunsBudget::parse("runs.toml", &text), Ok(runs.clone()));
         assert_eq!(runs.of_experiment("webrtc", "confucius/fig2"), Some(12));
         assert_eq!(runs.of_experiment("paper", "confucius/fig2"), None);
     }
 
     #[test]
     fn wrong_runs_name_file_and_line() {
-        let refused = Runs::parse("runs.toml", "[webrtc]\na = \"many\"\n").unwrap_err();
+        let refused = RunsBudget::parse("runs.toml", "[webrtc]\na = \"many\"\n").unwrap_err();
         assert_eq!(refused.place(), "runs.toml:2:5");
         for seeds in ["0", "101"] {
-            let refused = Runs::parse("runs.toml", &format!("[webrtc]\na = {seeds}")).unwrap_err();
+            let refused =
+                RunsBudget::parse("runs.toml", &format!("[webrtc]\na = {seeds}")).unwrap_err();
             assert_eq!(refused.place(), "runs.toml:2:5");
             assert!(refused.message.contains(seeds), "{refused:?}");
         }

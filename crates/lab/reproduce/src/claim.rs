@@ -8,8 +8,8 @@ mod together;
 mod welch;
 mod words;
 
-pub use judged::{Check, Checked, Judged, Kind, Verdict};
-pub(super) use judged::{Place, judged};
+pub use judged::{Check, Checked, ClaimVerdict, Judged, Speaker};
+pub(super) use judged::{ClaimsPlace, judged};
 pub use range::Range;
 pub(super) use together::judged_together;
 pub use welch::Test;

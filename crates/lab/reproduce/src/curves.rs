@@ -1,7 +1,7 @@
 //! A figure of facts: a line for each, over values that stand for `{x}` in it.
 
 use crate::facts::{Fact, Facts, unit};
-use crate::figure::{Form, Panel, Series, Shown};
+use crate::figure::{Form, Panel, Series, ShownFigure};
 use measure::estimate::Estimate;
 use serde::Deserialize;
 use units::Refusal;
@@ -19,20 +19,20 @@ pub struct Curves {
     /// The kind of facts.
     pub y: String,
     /// The lines.
-    pub line: Vec<Line>,
+    pub line: Vec<CurveLine>,
 }
 
 /// One of them.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Line {
+pub struct CurveLine {
     /// Its name.
     pub name: String,
     /// A fact, with `{x}` in place of the value.
     pub fact: String,
 }
 
-impl Line {
+impl CurveLine {
     fn at(&self, x: &str) -> String {
         self.fact.replace("{x}", x)
     }
@@ -53,7 +53,7 @@ impl Curves {
     ///
     /// # Errors
     /// If the subject of the facts cannot be read.
-    pub fn shown(&self, facts: &Facts<'_>) -> Result<Shown, Refusal> {
+    pub fn shown(&self, facts: &Facts<'_>) -> Result<ShownFigure, Refusal> {
         let mut series = Vec::new();
         for line in &self.line {
             let value = |x: &String| {
@@ -71,7 +71,7 @@ impl Curves {
         let unit = self.line.first().map_or("", |line| unit(&line.fact));
         let y = [self.y.as_str(), unit];
         let y: Vec<&str> = y.into_iter().filter(|part| !part.is_empty()).collect();
-        Ok(Shown {
+        Ok(ShownFigure {
             title: self.title.clone(),
             kind: Form::Lines,
             axes: [self.x.clone(), y.join(", ")],

@@ -1,7 +1,7 @@
 //! Figures as plots.
 
 use crate::Outcome;
-use crate::figure::{Form, Panel, Series, Shown, number};
+use crate::figure::{Form, Panel, Series, ShownFigure, number};
 use maud::{Markup, html};
 use measure::estimate::Estimate;
 use report::draw::Drawing;
@@ -42,7 +42,7 @@ impl<'a> Looks<'a> {
     }
 
     /// Which line, or marker, is which case.
-    pub fn legend(&self, shown: &Shown) -> Markup {
+    pub fn legend(&self, shown: &ShownFigure) -> Markup {
         let mut names: Vec<&str> = Vec::new();
         for series in shown.panels.first().map_or(&[][..], |panel| &panel.series) {
             if !names.contains(&series.look.as_str()) {
@@ -64,7 +64,7 @@ pub fn plots(outcome: &Outcome<'_>) -> Vec<(String, Drawing)> {
         let panels = shown.panels.iter();
         panels.map(move |panel| (shown, panel))
     });
-    let named = |(shown, panel): (&Shown, &Panel)| {
+    let named = |(shown, panel): (&ShownFigure, &Panel)| {
         let name = format!("{} {}", shown.title, panel.title);
         let size = if shown.panels.len() == 1 {
             ALONE
@@ -77,7 +77,7 @@ pub fn plots(outcome: &Outcome<'_>) -> Vec<(String, Drawing)> {
 }
 
 /// The plots of a figure.
-pub fn figure(looks: &Looks<'_>, shown: &Shown) -> Markup {
+pub fn figure(looks: &Looks<'_>, shown: &ShownFigure) -> Markup {
     let noted = |drawing: &Drawing| html! { p class="note" { (drawing.remarks().trim()) } };
     if let [panel] = &shown.panels[..] {
         let [wide, narrow] = [ALONE, PANEL].map(|size| plot(looks, shown, panel, size));
@@ -100,7 +100,7 @@ pub fn figure(looks: &Looks<'_>, shown: &Shown) -> Markup {
 }
 
 /// A panel as a plot of so many pixels.
-fn plot(looks: &Looks<'_>, shown: &Shown, panel: &Panel, size: (f64, f64)) -> Drawing {
+fn plot(looks: &Looks<'_>, shown: &ShownFigure, panel: &Panel, size: (f64, f64)) -> Drawing {
     let mut plot = empty(shown, panel, size);
     if let (Some(limit), true) = (shown.limit, shown.kind != Form::Bars) {
         plot.level(limit, &number(limit));
@@ -135,7 +135,7 @@ fn beside(case: usize, cases: usize) -> f64 {
 }
 
 /// The axes of a panel.
-fn empty(shown: &Shown, panel: &Panel, size: (f64, f64)) -> Plot {
+fn empty(shown: &ShownFigure, panel: &Panel, size: (f64, f64)) -> Plot {
     let label = &shown.axes;
     let all = |place: Option<usize>| -> Vec<(f64, Option<Ends>)> {
         let of = panel.series.iter().flat_map(|series| match place {
@@ -221,7 +221,7 @@ mod tests {
         })
     }
 
-    fn shown(kind: Form, values: [Vec<Option<Estimate>>; 2]) -> Shown {
+    fn shown(kind: Form, values: [Vec<Option<Estimate>>; 2]) -> ShownFigure {
         let series = ["confucius", "a case with a long name"]
             .into_iter()
             .zip(values);
@@ -231,7 +231,7 @@ mod tests {
             values,
             all: Vec::new(),
         });
-        Shown {
+        ShownFigure {
             title: "t".to_owned(),
             kind,
             axes: ["x".to_owned(), "y, ms".to_owned()],
@@ -245,7 +245,7 @@ mod tests {
         }
     }
 
-    fn drawn(shown: &Shown) -> Drawing {
+    fn drawn(shown: &ShownFigure) -> Drawing {
         plot(&Looks(Vec::new()), shown, &shown.panels[0], PANEL)
     }
 
@@ -293,7 +293,7 @@ mod tests {
     #[test]
     fn a_figure_of_one_panel_is_drawn_for_screens_and_for_phones() {
         let mut shown = shown(Form::Lines, [vec![], vec![]]);
-        let page = |shown: &Shown| figure(&Looks(Vec::new()), shown).0;
+        let page = |shown: &ShownFigure| figure(&Looks(Vec::new()), shown).0;
         let alone = page(&shown);
         assert!(
             alone.contains("<svg class=\"big\" viewBox=\"0 0 900 "),

@@ -4,7 +4,7 @@ mod pages;
 
 pub use pages::{Pages, Row};
 
-use crate::claim::{Judged, Kind, Verdict};
+use crate::claim::{ClaimVerdict, Judged, Speaker};
 use crate::page::lines;
 use crate::{Experiment, Outcome};
 use serde::Serialize;
@@ -22,7 +22,7 @@ pub fn drawn(experiments: Vec<Experiment>, seed: u64) -> (usize, Vec<Experiment>
     for (place, experiment) in experiments.iter().enumerate() {
         for claim in &experiment.written.claim {
             // What a paper says of its recordings has no verdict.
-            let judged = claim.kind() != Kind::Data;
+            let judged = claim.kind() != Speaker::Data;
             let sentence = (place, claim.sentence().to_owned());
             if judged && !sentences.contains(&sentence) {
                 sentences.push(sentence);
@@ -101,9 +101,9 @@ pub struct Compared {
     /// The file of its page.
     pub page: Option<String>,
     /// The page's verdict.
-    pub published: Option<Verdict>,
+    pub published: Option<ClaimVerdict>,
     /// The verdict of the new runs.
-    pub now: Option<Verdict>,
+    pub now: Option<ClaimVerdict>,
     /// What they say of each other.
     pub agreement: Agreement,
     /// Seeds of the new runs, and of the experiment.
@@ -127,7 +127,7 @@ pub struct Value {
 
 /// The sentences of an experiment's outcome beside its page; `all` are the seeds of the experiment.
 pub fn compared(outcome: &Outcome<'_>, pages: &Pages, all: u64) -> Vec<Compared> {
-    let judged = outcome.claims.iter().filter(|of| of.kind != Kind::Data);
+    let judged = outcome.claims.iter().filter(|of| of.kind != Speaker::Data);
     judged.map(|of| one(of, outcome, pages, all)).collect()
 }
 
@@ -140,7 +140,7 @@ fn one(judged: &Judged, outcome: &Outcome<'_>, pages: &Pages, all: u64) -> Compa
         .map(|section| section.rows(said))
         .unwrap_or_default();
     let published = rows.first().and_then(|row| row.verdict());
-    let value = |line: &crate::page::Line| {
+    let value = |line: &crate::page::ClaimLine| {
         let of = line.cells[1].as_str();
         let row = rows.iter().find(|row| row.check == of)?;
         let (published, now) = (row.ours.clone(), line.cells[2].clone());
@@ -171,8 +171,8 @@ fn one(judged: &Judged, outcome: &Outcome<'_>, pages: &Pages, all: u64) -> Compa
     }
 }
 
-fn agreement(published: Option<Verdict>, now: Option<Verdict>) -> Agreement {
-    use Verdict::{Fails, Holds, Untested};
+fn agreement(published: Option<ClaimVerdict>, now: Option<ClaimVerdict>) -> Agreement {
+    use ClaimVerdict::{Fails, Holds, Untested};
     match (published, now) {
         (None, _) => Agreement::NoPage,
         (Some(Holds), Some(Fails)) | (Some(Fails), Some(Holds)) => Agreement::OtherWay,
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn only_contrary_verdicts_are_the_other_way() {
-        use Verdict::{Fails, Holds, Untested, Untold};
+        use ClaimVerdict::{Fails, Holds, Untested, Untold};
         for (published, now, expected) in [
             (Some(Holds), Holds, Agreement::Same),
             (Some(Untold), Untold, Agreement::Same),

@@ -118,14 +118,14 @@ enum TheoryFigure {
     /// The control's k.
     K,
     /// The greatest queue delay, in a form.
-    Delay(Form),
+    Delay(FactForm),
     /// How much later than under FQ flows are complete, in a form.
-    Completion(Form),
+    Completion(FactForm),
 }
 
 /// How a figure of the theory is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum FactForm {
     Integral,
     Corrected,
     Printed,
@@ -208,18 +208,18 @@ fn set_point(aim: &str, figure: &str) -> Result<Fact, Refusal> {
 impl TheoryFigure {
     fn parse(figure: &str, form: &str) -> Result<Self, Refusal> {
         let known = match form {
-            "integral" => Form::Integral,
-            "corrected" => Form::Corrected,
-            "printed" => Form::Printed,
-            "limit" => Form::Limit,
-            "unsimplified" => Form::Unsimplified,
+            "integral" => FactForm::Integral,
+            "corrected" => FactForm::Corrected,
+            "printed" => FactForm::Printed,
+            "limit" => FactForm::Limit,
+            "unsimplified" => FactForm::Unsimplified,
             _ => {
                 let known = ["integral", "corrected", "printed", "limit", "unsimplified"];
                 return Err(Refusal::unknown("form of a figure", form, known));
             }
         };
         match (figure, known) {
-            ("delay", Form::Limit) | ("completion", Form::Unsimplified) => {
+            ("delay", FactForm::Limit) | ("completion", FactForm::Unsimplified) => {
                 Err(Refusal::new(format!("{figure} has no form {form:?}")))
             }
             ("delay", known) => Ok(TheoryFigure::Delay(known)),
@@ -257,7 +257,7 @@ impl Theory {
                 return Err(Refusal::unknown("policy", &names.join(" "), known));
             }
         };
-        if figure == TheoryFigure::Delay(Form::Unsimplified)
+        if figure == TheoryFigure::Delay(FactForm::Unsimplified)
             && !matches!(policy, Policy::Confucius(_))
         {
             return Err(Refusal::new("only confucius has an unsimplified bound"));
@@ -276,23 +276,23 @@ impl Theory {
         let seconds = match self.figure {
             // From 1/ms² to 1/s².
             TheoryFigure::K => return Some(model.k.per_ms2(model.rtt) * 1e6),
-            TheoryFigure::Delay(Form::Unsimplified) => Some(equations::series_confucius(model)),
+            TheoryFigure::Delay(FactForm::Unsimplified) => Some(equations::series_confucius(model)),
             TheoryFigure::Delay(form) => form.of(bound())?.delay,
-            TheoryFigure::Completion(Form::Limit) => closed::latest(policy, model),
+            TheoryFigure::Completion(FactForm::Limit) => closed::latest(policy, model),
             TheoryFigure::Completion(form) => form.of(bound())?.completion,
         };
         seconds.map(|seconds| seconds * 1e3)
     }
 }
 
-impl Form {
+impl FactForm {
     /// The bound in this form, if it has one of its own.
     fn of(self, bound: theory::Bound) -> Option<theory::Estimate> {
         match self {
-            Form::Integral => Some(bound.integral),
-            Form::Corrected => Some(bound.corrected),
-            Form::Printed => Some(bound.printed),
-            Form::Limit | Form::Unsimplified => None,
+            FactForm::Integral => Some(bound.integral),
+            FactForm::Corrected => Some(bound.corrected),
+            FactForm::Printed => Some(bound.printed),
+            FactForm::Limit | FactForm::Unsimplified => None,
         }
     }
 }
@@ -410,7 +410,7 @@ mod tests {
 
     #[test]
     fn pages_by_rank() {
-        let site = |name: &str, active| crate::pages::Site {
+        let site = |name: &str, active| crate::pages::PageFigures {
             name: name.to_owned(),
             active,
             in_use: 2 * active,

@@ -67,7 +67,7 @@ pub enum Form {
 
 /// A figure with its values.
 #[derive(Debug, Clone)]
-pub struct Shown {
+pub struct ShownFigure {
     /// A line.
     pub title: String,
     /// The kind of figure.
@@ -139,7 +139,7 @@ impl Figure {
     ///
     /// # Errors
     /// If a name in it does not exist.
-    pub fn shown(&self, records: &Records<'_>) -> Result<Shown, Refusal> {
+    pub fn shown(&self, records: &Records<'_>) -> Result<ShownFigure, Refusal> {
         let of_seed = self.seed.map(|seed| records.of_seed(seed));
         let records = of_seed.as_ref().unwrap_or(records);
         let select = |text: &str| records.design().metrics.select(text);
@@ -170,7 +170,7 @@ impl Figure {
             Some(case) => format!("{metric}, % against {case}"),
             None => named(&metric, statistic),
         };
-        Ok(Shown {
+        Ok(ShownFigure {
             title: self.title.clone(),
             kind: self.kind,
             axes: [x, y],
@@ -280,7 +280,7 @@ pub(super) fn named(metric: &Selection, statistic: Option<&str>) -> String {
     }
 }
 
-impl Shown {
+impl ShownFigure {
     /// The figure as a table: a head, and a row for each case and panel.
     pub fn table(&self) -> (Vec<String>, Vec<Vec<String>>) {
         let mut head = vec!["case".to_owned()];

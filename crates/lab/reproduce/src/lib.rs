@@ -49,7 +49,7 @@ use campaign::{Error, Job, Keeping, Progress, run};
 use claim::Judged;
 use departures::Departures;
 use facts::Facts;
-use figure::Shown;
+use figure::ShownFigure;
 use measure::{Engine, RunResult};
 use records::Records;
 use scenario::Names;
@@ -74,7 +74,7 @@ pub struct Outcome<'a> {
     /// How one case does against the others.
     pub scores: Vec<Scored>,
     /// Its figures.
-    pub figures: Vec<Shown>,
+    pub figures: Vec<ShownFigure>,
     /// A line for each reason for which runs are not to be believed; empty if all are.
     pub invalid: String,
     /// A report on one run of each case over time: who waits, and why.
@@ -104,7 +104,7 @@ pub fn outcome<'a>(
     let facts = Facts::new(engine, wanted.data);
     let records = Records::new(experiment.design(), wanted.quick, &facts, &results);
     let departures = experiment.departures(wanted);
-    let place = claim::Place {
+    let place = claim::ClaimsPlace {
         experiment: &experiment.id,
         calls: experiment.calls.as_deref(),
         paper: &experiment.written.paper,
@@ -131,7 +131,7 @@ pub fn outcome<'a>(
     let figures = figures.map(|figure| figure.shown(&records));
     let curves = experiment.written.curves.iter();
     let curves = curves.map(|curves| curves.shown(&facts));
-    let figures: Result<Vec<Shown>, Refusal> = figures.chain(curves).collect();
+    let figures: Result<Vec<ShownFigure>, Refusal> = figures.chain(curves).collect();
     Ok(Outcome {
         experiment,
         runs: records.runs(),
@@ -168,7 +168,7 @@ fn mechanism(
     let alike = |job: &&Job| (job.seed, &job.variant) == (first.seed, &first.variant);
     let drawn: Vec<Job> = jobs.iter().filter(alike).map(Job::drawn).collect();
     let results: Vec<RunResult> = run(engine, &drawn, None, &Untold)?;
-    let document = report::export::Document {
+    let document = report::export::ExportDocument {
         version,
         engine: engine.name(),
         scenario: &experiment.scenario.to_json(),

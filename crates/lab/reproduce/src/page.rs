@@ -2,12 +2,12 @@
 
 mod lines;
 
-pub use lines::{Line, lines};
+pub use lines::{ClaimLine, lines};
 
 use crate::Outcome;
-use crate::claim::{Checked, Judged, Kind, Verdict};
+use crate::claim::{Checked, ClaimVerdict, Judged, Speaker};
 use crate::drawn::{Looks, figure};
-use crate::figure::{Form, Shown, text};
+use crate::figure::{Form, ShownFigure, text};
 use crate::fingerprint::statistics;
 use crate::scoreboard::{Board, boards};
 use maud::{Markup, html};
@@ -18,7 +18,7 @@ use std::fmt::Write as _;
 
 /// The JSON document of `analects reproduce`.
 #[derive(Debug, Serialize)]
-pub struct Document<'a> {
+pub struct PageDocument<'a> {
     /// The program's version.
     pub version: &'a str,
     /// Where traces and pages come from.
@@ -48,27 +48,27 @@ pub fn ours(claim: &Checked) -> String {
 }
 
 /// Sentences of one kind, and their place on a page.
-struct Part {
-    kind: Kind,
+struct PagePart {
+    kind: Speaker,
     title: &'static str,
     /// The head of the table, as [`lines`] fills it.
     head: [&'static str; 5],
 }
 
 /// The parts of a page about an experiment, in order.
-const PARTS: [Part; 3] = [
-    Part {
-        kind: Kind::Paper,
+const PARTS: [PagePart; 3] = [
+    PagePart {
+        kind: Speaker::Paper,
         title: "What the paper says",
         head: ["sentence", "check", "ours (95 %)", "verdict", "note"],
     },
-    Part {
-        kind: Kind::Own,
+    PagePart {
+        kind: Speaker::Own,
         title: "Questions of our own",
         head: ["question", "check", "ours (95 %)", "verdict", "note"],
     },
-    Part {
-        kind: Kind::Data,
+    PagePart {
+        kind: Speaker::Data,
         title: "What the paper says of its recordings, beside ours: no verdict on either",
         head: ["sentence", "its figure", "ours", "as there", "note"],
     },
@@ -159,10 +159,10 @@ fn made_by(outcome: &Outcome<'_>) -> String {
 /// The tables of claims: for each kind that there is a title, the head, and the lines.
 fn tables<'o>(
     outcome: &'o Outcome<'_>,
-) -> impl Iterator<Item = (&'static str, [&'static str; 5], Vec<Line>)> + 'o {
+) -> impl Iterator<Item = (&'static str, [&'static str; 5], Vec<ClaimLine>)> + 'o {
     PARTS.iter().filter_map(|part| {
         let of_kind = outcome.claims.iter().filter(|of| of.kind == part.kind);
-        let lines: Vec<Line> = of_kind.flat_map(|judged| lines(judged, outcome)).collect();
+        let lines: Vec<ClaimLine> = of_kind.flat_map(|judged| lines(judged, outcome)).collect();
         (!lines.is_empty()).then_some((part.title, part.head, lines))
     })
 }
@@ -210,7 +210,7 @@ pub fn summary(outcomes: &[Outcome<'_>]) -> String {
             outcome.experiment.id, outcome.experiment.written.title
         );
         let calls = several.then(|| outcome.experiment.calls().to_owned());
-        let kinds = [Kind::Paper, Kind::Own];
+        let kinds = [Speaker::Paper, Speaker::Own];
         let counts = kinds.map(|kind| counts(&outcome.claims, kind));
         let counts = counts.iter().flatten().map(usize::to_string);
         [title].into_iter().chain(calls).chain(counts).collect()
@@ -246,7 +246,7 @@ pub fn beside(outcomes: &[Outcome<'_>]) -> String {
 }
 
 /// The sentences of one kind: the check and cells of whoever has most, the values and verdicts of all.
-fn part_beside(part: &Part, outcomes: &[Outcome<'_>]) -> String {
+fn part_beside(part: &PagePart, outcomes: &[Outcome<'_>]) -> String {
     let of = |outcome: &Outcome<'_>| -> usize {
         let lines = outcome.claims.iter().map(|of| lines(of, outcome).len());
         lines.sum()
@@ -261,7 +261,7 @@ fn part_beside(part: &Part, outcomes: &[Outcome<'_>]) -> String {
             let found = outcome.claims.iter().find(|of| of.id == judged.id);
             found.map(|of| lines(of, outcome)).unwrap_or_default()
         };
-        let sides: Vec<Vec<Line>> = outcomes.iter().map(same).collect();
+        let sides: Vec<Vec<ClaimLine>> = outcomes.iter().map(same).collect();
         for line in lines(judged, most) {
             let [said, check, _, _, note] = line.cells;
             let mut row = vec![said, check];
@@ -290,23 +290,23 @@ fn part_beside(part: &Part, outcomes: &[Outcome<'_>]) -> String {
 }
 
 /// Verdicts in the order in which they are counted, and their names in tables.
-const VERDICTS: [(Verdict, &str); 4] = [
-    (Verdict::Holds, "hold"),
-    (Verdict::Fails, "do not"),
-    (Verdict::Untested, "not tested"),
-    (Verdict::Untold, "cannot be told"),
+const VERDICTS: [(ClaimVerdict, &str); 4] = [
+    (ClaimVerdict::Holds, "hold"),
+    (ClaimVerdict::Fails, "do not"),
+    (ClaimVerdict::Untested, "not tested"),
+    (ClaimVerdict::Untold, "cannot be told"),
 ];
 
 /// How many sentences of a kind hold, do not, are not tested, and cannot be told.
-pub fn counts<'a>(claims: impl IntoIterator<Item = &'a Judged>, kind: Kind) -> [usize; 4] {
+pub fn counts<'a>(claims: impl IntoIterator<Item = &'a Judged>, kind: Speaker) -> [usize; 4] {
     let claims = claims.into_iter().filter(|judged| judged.kind == kind);
-    let verdicts: Vec<Option<Verdict>> = claims.map(|judged| judged.verdict).collect();
+    let verdicts: Vec<Option<ClaimVerdict>> = claims.map(|judged| judged.verdict).collect();
     VERDICTS.map(|(one, _)| verdicts.iter().filter(|of| **of == Some(one)).count())
 }
 
 /// How many of what a paper says hold, and of questions of our own, in a sentence each.
 pub fn told<'a>(claims: impl Iterator<Item = &'a Judged> + Clone) -> String {
-    let of = |(kind, name): (Kind, &str)| {
+    let of = |(kind, name): (Speaker, &str)| {
         let counts = counts(claims.clone(), kind);
         let all: usize = counts.iter().sum();
         let parts = VERDICTS.iter().zip(counts);
@@ -314,8 +314,8 @@ pub fn told<'a>(claims: impl Iterator<Item = &'a Judged> + Clone) -> String {
         (all > 0).then(|| format!("Of {all} {name} {}.", parts.join(", ")))
     };
     let kinds = [
-        (Kind::Paper, "sentences of the paper"),
-        (Kind::Own, "questions of our own"),
+        (Speaker::Paper, "sentences of the paper"),
+        (Speaker::Own, "questions of our own"),
     ];
     let sentences: Vec<String> = kinds.into_iter().filter_map(of).collect();
     sentences.join(" ")
@@ -349,7 +349,7 @@ pub fn html(outcome: &Outcome<'_>) -> String {
     report::framed(&written.title, "", &body)
 }
 
-fn claims(title: &str, head: [&str; 5], lines: &[Line]) -> Markup {
+fn claims(title: &str, head: [&str; 5], lines: &[ClaimLine]) -> Markup {
     html! {
         section {
             h2 { (title) }
@@ -357,7 +357,7 @@ fn claims(title: &str, head: [&str; 5], lines: &[Line]) -> Markup {
                 table class="claims" {
                     thead { tr { @for cell in head { th { (cell) } } } }
                     tbody {
-                        @for Line { cells: [said, rest @ ..], .. } in lines {
+                        @for ClaimLine { cells: [said, rest @ ..], .. } in lines {
                             tr { th { (said) } @for cell in rest { td { (cell.replace("**", "")) } } }
                         }
                     }
@@ -367,7 +367,7 @@ fn claims(title: &str, head: [&str; 5], lines: &[Line]) -> Markup {
     }
 }
 
-fn drawn(looks: &Looks<'_>, shown: &Shown) -> Markup {
+fn drawn(looks: &Looks<'_>, shown: &ShownFigure) -> Markup {
     html! {
         section {
             h2 { (shown.title) }

@@ -58,7 +58,7 @@ pub struct Score {
 
 /// The outcome of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Standing {
+pub enum ScoreStanding {
     /// The case is better than its rival.
     Better,
     /// It is worse by no more than the margin.
@@ -81,7 +81,7 @@ pub struct Duel {
     /// By how much the case is worse.
     pub worse_by: Estimate,
     /// The resulting standing.
-    pub standing: Standing,
+    pub standing: ScoreStanding,
 }
 
 /// The result of a score.
@@ -192,7 +192,7 @@ impl Score {
         let duels = comparison.duels(records, cell, rivals);
         Ok(duels
             .iter()
-            .any(|(duel, _)| duel.standing == Standing::Worse))
+            .any(|(duel, _)| duel.standing == ScoreStanding::Worse))
     }
 
     fn selected(&self, design: Design<'_>) -> Result<(Selection, Statistic), Refusal> {
@@ -243,7 +243,7 @@ impl Score {
         let limit = limit(judged.iter().map(|(_, p)| *p));
         let told = |(mut duel, p): (Duel, f64)| {
             if p > limit {
-                duel.standing = Standing::Untold;
+                duel.standing = ScoreStanding::Untold;
             }
             duel
         };
@@ -286,7 +286,7 @@ impl Comparison<'_> {
     ) -> Vec<(Duel, f64)> {
         let enough = self.score.or.as_ref();
         let enough = enough.and_then(|case| self.judged(records, cell, case));
-        let enough = enough.filter(|(duel, _)| duel.standing <= Standing::NoWorse);
+        let enough = enough.filter(|(duel, _)| duel.standing <= ScoreStanding::NoWorse);
         let judged = rivals
             .into_iter()
             .filter_map(|rival| self.judged(records, cell, rival));
@@ -312,7 +312,7 @@ impl Comparison<'_> {
             estimate.is_some_and(|estimate| self::standing(&estimate, margin) == standing)
         };
         let p = match standing {
-            Standing::Untold => 1.0,
+            ScoreStanding::Untold => 1.0,
             _ => least_p(decided),
         };
         let axes = records.design().axes.iter();
@@ -346,8 +346,8 @@ impl Comparison<'_> {
 /// `enough`.
 fn relieved((mut duel, p): (Duel, f64), enough: Option<&(Duel, f64)>) -> (Duel, f64) {
     match enough {
-        Some((_, sure)) if duel.standing > Standing::NoWorse => {
-            duel.standing = Standing::NoWorse;
+        Some((_, sure)) if duel.standing > ScoreStanding::NoWorse => {
+            duel.standing = ScoreStanding::NoWorse;
             (duel, *sure)
         }
         _ => (duel, p),
@@ -355,14 +355,14 @@ fn relieved((mut duel, p): (Duel, f64), enough: Option<&(Duel, f64)>) -> (Duel, 
 }
 
 /// The standing that follows from `worse_by`.
-fn standing(worse_by: &Estimate, margin: f64) -> Standing {
+fn standing(worse_by: &Estimate, margin: f64) -> ScoreStanding {
     match worse_by.ci95 {
-        Some((_, high)) if high < 0.0 => Standing::Better,
-        Some((_, high)) if high <= margin => Standing::NoWorse,
-        Some((low, _)) if low > margin => Standing::Worse,
+        Some((_, high)) if high < 0.0 => ScoreStanding::Better,
+        Some((_, high)) if high <= margin => ScoreStanding::NoWorse,
+        Some((low, _)) if low > margin => ScoreStanding::Worse,
         // The same in every run.
-        None if worse_by.value == 0.0 && worse_by.units > 1 => Standing::NoWorse,
-        _ => Standing::Untold,
+        None if worse_by.value == 0.0 && worse_by.units > 1 => ScoreStanding::NoWorse,
+        _ => ScoreStanding::Untold,
     }
 }
 
@@ -407,7 +407,7 @@ impl Scored {
     pub fn lost(&self) -> Vec<&Duel> {
         let lost = self.duels.iter();
         let mut lost: Vec<&Duel> = lost
-            .filter(|duel| duel.standing == Standing::Worse)
+            .filter(|duel| duel.standing == ScoreStanding::Worse)
             .collect();
         lost.sort_by(|one, other| other.worse_by.value.total_cmp(&one.worse_by.value));
         lost

@@ -86,7 +86,7 @@ fn by_axis(scored: &Scored, axes: &[Axis]) -> Option<Board> {
 
 /// Better and worse against `rival`, and the means of both.
 fn balance(duels: &[&Duel], rival: &str) -> String {
-    use crate::score::Standing::{Better, Worse};
+    use crate::score::ScoreStanding::{Better, Worse};
     let against: Vec<&&Duel> = duels.iter().filter(|duel| duel.rival == rival).collect();
     let count = |standing| {
         against

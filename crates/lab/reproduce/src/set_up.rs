@@ -58,7 +58,7 @@ impl Experiment {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::claim::{Kind, Place, Verdict, judged};
+    use crate::claim::{ClaimVerdict, ClaimsPlace, Speaker, judged};
     use crate::data::Data;
     use crate::facts::Facts;
     use crate::records::Records;
@@ -90,7 +90,7 @@ mod tests {
         "#;
 
     /// Verdicts on both claims if each run stalls for about so many seconds.
-    fn verdicts(keys: &str, quick: bool, stall: f64) -> [Verdict; 2] {
+    fn verdicts(keys: &str, quick: bool, stall: f64) -> [ClaimVerdict; 2] {
         let text = TEXT.replace("KEYS", keys);
         let experiment = Experiment::parse("test", "test.toml", &text).unwrap();
         let data = Data::default();
@@ -100,7 +100,7 @@ mod tests {
         let wanted = Wanted { quick, data: &data };
         let records = Records::new(experiment.design(), quick, &facts, &runs);
         let departures = experiment.departures(wanted);
-        let place = Place {
+        let place = ClaimsPlace {
             experiment: "test",
             calls: None,
             paper: "figure 1",
@@ -108,13 +108,13 @@ mod tests {
         };
         let mut both = judged(&experiment.written.claim, place, &records);
         both.iter_mut().for_each(|one| one.conclude(&departures));
-        assert_eq!([both[0].kind, both[1].kind], [Kind::Paper, Kind::Own]);
+        assert_eq!([both[0].kind, both[1].kind], [Speaker::Paper, Speaker::Own]);
         [0, 1].map(|of| both[of].verdict.unwrap())
     }
 
     #[test]
     fn what_another_set_up_leaves_of_a_verdict() {
-        use Verdict::{Fails, Holds, Untested};
+        use ClaimVerdict::{Fails, Holds, Untested};
         let of = |keys: &str| [0.5, 2.0].map(|stall| verdicts(keys, false, stall));
         assert_eq!(of(""), [[Holds, Holds], [Fails, Fails]]);
         let differs = "differs = [{ what = \"another page\", test = \"the paper's\" }]";

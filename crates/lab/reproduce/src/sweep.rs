@@ -4,7 +4,7 @@
 
 use crate::departures::Departures;
 use crate::experiment::{Axis, AxisValue, Experiment, Written};
-use crate::figure::{self, Form, Panel, Series, Shown};
+use crate::figure::{self, Form, Panel, Series, ShownFigure};
 use crate::{Data, Outcome, Wanted};
 use campaign::{Error, Keeping, Progress, SETTING, run};
 use measure::estimate::{Estimate, Statistic, estimate};
@@ -213,13 +213,13 @@ impl Sweep {
 
     /// A figure of `points`, which [`run`](Self::run) made, for each metric: lines over the first axis, or
     /// points of one metric against the other; a panel for each combination of the further axes.
-    pub fn shown(&self, points: &[Point]) -> Vec<Shown> {
+    pub fn shown(&self, points: &[Point]) -> Vec<ShownFigure> {
         let metrics = 0..self.metrics.len();
         metrics.map(|of| self.shown_of(points, of)).collect()
     }
 
     /// The figure of the metric at place `of`.
-    fn shown_of(&self, points: &[Point], of: usize) -> Shown {
+    fn shown_of(&self, points: &[Point], of: usize) -> ShownFigure {
         let written = &self.experiment.written;
         let cases = written.cases.len();
         let columns = written.vary.first().map_or(0, |axis| axis.values.len());
@@ -262,7 +262,7 @@ impl Sweep {
         let named = |metric| figure::named(metric, Some(&self.statistic.0));
         let first = self.axes().first().copied().unwrap_or_default().to_owned();
         let over = format!("over {}", self.axes().join(", "));
-        Shown {
+        ShownFigure {
             title: match of {
                 0 => over,
                 _ => format!("{} {over}", self.metrics[of]),

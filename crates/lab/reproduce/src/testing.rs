@@ -1,6 +1,6 @@
 //! Shared parts of several tests.
 
-use crate::claim::{Checked, Place, judged};
+use crate::claim::{Checked, ClaimsPlace, judged};
 use crate::data::Data;
 use crate::departures::Departures;
 use crate::experiment::Experiment;
@@ -52,7 +52,7 @@ pub(crate) fn first_cell(experiment: &Experiment, runs: &[RunResult]) -> Checked
     let data = Data::default();
     let facts = Facts::new(&NoEngine, &data);
     let records = Records::new(experiment.design(), false, &facts, runs);
-    let place = Place {
+    let place = ClaimsPlace {
         experiment: "test",
         calls: None,
         paper: "p",

@@ -16,7 +16,7 @@
 
 use crate::estimate::Estimate;
 use crate::model::Model;
-use crate::policy::{Course, Policy, Share};
+use crate::policy::{Policy, Share, ShareCourse};
 use crate::{completion, equations};
 use libm::{exp, expm1, sqrt};
 use std::f64::consts::LOG2_E;
@@ -51,10 +51,10 @@ pub fn printed(policy: Policy, model: &Model) -> Estimate {
 /// - by steps, is CBQ's if the peak comes before the first step, and otherwise none.
 pub fn corrected(policy: Policy, model: &Model) -> Estimate {
     let delay = match policy.course(model) {
-        Course::Constant(share) => Some(constant(model, share).0),
-        Course::Falling(Share::Decay) => decaying(model),
-        Course::Falling(Share::Weights) => None,
-        Course::Falling(Share::Steps) => {
+        ShareCourse::Constant(share) => Some(constant(model, share).0),
+        ShareCourse::Falling(Share::Decay) => decaying(model),
+        ShareCourse::Falling(Share::Weights) => None,
+        ShareCourse::Falling(Share::Steps) => {
             let (delay, at) = constant(model, 0.5);
             Some(delay).filter(|_| at < 1.0 / model.doublings())
         }

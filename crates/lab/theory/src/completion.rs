@@ -1,7 +1,7 @@
 //! When the new flows are complete: equation (8), ∫(1 − r) = N·B/C.
 
 use crate::model::Model;
-use crate::policy::{Course, Policy, Share};
+use crate::policy::{Policy, Share, ShareCourse};
 use libm::{exp, exp2, expm1, log2};
 
 /// T in seconds, by adding up.
@@ -26,8 +26,8 @@ pub(crate) fn integrated(model: &Model, policy: Policy) -> f64 {
 pub(crate) fn closed(model: &Model, policy: Policy) -> f64 {
     let work = model.work();
     let curve = match policy.course(model) {
-        Course::Constant(share) => return work / (1.0 - share),
-        Course::Falling(curve) => curve,
+        ShareCourse::Constant(share) => return work / (1.0 - share),
+        ShareCourse::Falling(curve) => curve,
     };
     let settled = policy.settled(model);
     let until_settled = settled - policy.served(model, settled);

@@ -63,8 +63,8 @@ impl Policy {
     /// The real-time flow's part of the link at `t` seconds, above 0 and at most 1/2.
     pub fn share(self, model: &Model, t: f64) -> f64 {
         let (curve, n) = match self.course(model) {
-            Course::Constant(share) => return share,
-            Course::Falling(curve) => (curve, model.n()),
+            ShareCourse::Constant(share) => return share,
+            ShareCourse::Falling(curve) => (curve, model.n()),
         };
         let doublings = model.doublings() * t;
         match curve {
@@ -77,10 +77,10 @@ impl Policy {
     /// From when on the share does not change, in seconds.
     pub fn settled(self, model: &Model) -> f64 {
         let doublings = match self.course(model) {
-            Course::Constant(_) => return 0.0,
-            Course::Falling(Share::Decay) => log2((model.n() + 1.0) / 2.0),
-            Course::Falling(Share::Weights) => log2(model.n()),
-            Course::Falling(Share::Steps) => ceil(log2(model.n())),
+            ShareCourse::Constant(_) => return 0.0,
+            ShareCourse::Falling(Share::Decay) => log2((model.n() + 1.0) / 2.0),
+            ShareCourse::Falling(Share::Weights) => log2(model.n()),
+            ShareCourse::Falling(Share::Steps) => ceil(log2(model.n())),
         };
         doublings / model.doublings()
     }
@@ -88,8 +88,8 @@ impl Policy {
     /// The integral of the share from 0 to `t`, in seconds.
     pub fn served(self, model: &Model, t: f64) -> f64 {
         let curve = match self.course(model) {
-            Course::Constant(share) => return share * t,
-            Course::Falling(curve) => curve,
+            ShareCourse::Constant(share) => return share * t,
+            ShareCourse::Falling(curve) => curve,
         };
         let settled = self.settled(model);
         if t > settled {
@@ -108,22 +108,22 @@ impl Policy {
         }
     }
 
-    pub(crate) fn course(self, model: &Model) -> Course {
+    pub(crate) fn course(self, model: &Model) -> ShareCourse {
         match self {
-            Policy::Fq => Course::Constant(1.0 / (model.n() + 1.0)),
-            Policy::Fifo => Course::Constant(1.0 / (model.burst() + 1.0)),
-            Policy::Cbq => Course::Constant(0.5),
+            Policy::Fq => ShareCourse::Constant(1.0 / (model.n() + 1.0)),
+            Policy::Fifo => ShareCourse::Constant(1.0 / (model.burst() + 1.0)),
+            Policy::Cbq => ShareCourse::Constant(0.5),
             // Half is the fair share already, or it never changes.
             Policy::Confucius(_) if model.flows == 1 || model.lambda == 0.0 => {
-                Course::Constant(0.5)
+                ShareCourse::Constant(0.5)
             }
-            Policy::Confucius(curve) => Course::Falling(curve),
+            Policy::Confucius(curve) => ShareCourse::Falling(curve),
         }
     }
 }
 
 /// How the share changes.
-pub(crate) enum Course {
+pub(crate) enum ShareCourse {
     Constant(f64),
     Falling(Share),
 }

@@ -27,8 +27,8 @@ pub use import::{FlentArgs, ImportCommand, InternalsArgs, TraceArgs};
 #[cfg(feature = "host")]
 pub use link::LinkArgs;
 pub use shared::{
-    Clock, EngineArgs, ExperimentArgs, Format, LinuxArgs, Parallel, Printed, Printing, Recording,
-    ScenarioArgs, Shape,
+    EngineArgs, ExperimentArgs, Format, LinuxArgs, LinuxClock, Parallel, Printed, Printing,
+    Recording, ScenarioArgs, Shape,
 };
 use std::path::PathBuf;
 pub use theory::{BoundArgs, BoundFormat, Policies, ThresholdArgs, ThresholdFormat};

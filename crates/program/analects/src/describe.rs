@@ -9,7 +9,7 @@ use crate::own;
 use crate::runs::engines::ENGINES;
 use command::Refused;
 use command::print;
-use described::{Entry, said};
+use described::{DescribedEntry, said};
 use measure::metric::{Better, Metric, Range};
 use reproduce::registry;
 use scenario::presets::{self, LinkPreset};
@@ -20,9 +20,9 @@ use units::param::Spec;
 use units::{Refusal, choice};
 use workload::Carrier;
 
-fn disciplines() -> Vec<Entry> {
+fn disciplines() -> Vec<DescribedEntry> {
     let registry = &own::simulator().disciplines;
-    let entry = |d: &qdisc::Discipline<u32>| Entry {
+    let entry = |d: &qdisc::Discipline<u32>| DescribedEntry {
         kind: "discipline",
         name: d.name,
         summary: d.summary,
@@ -35,9 +35,9 @@ fn disciplines() -> Vec<Entry> {
     registry.iter().map(entry).collect()
 }
 
-fn controls() -> Vec<Entry> {
+fn controls() -> Vec<DescribedEntry> {
     let registry = &own::simulator().controls;
-    let entry = |c: &cca::ControlEntry| Entry {
+    let entry = |c: &cca::ControlEntry| DescribedEntry {
         kind: "control",
         name: c.name,
         summary: c.summary,
@@ -50,9 +50,9 @@ fn controls() -> Vec<Entry> {
     registry.iter().map(entry).collect()
 }
 
-fn autorates() -> Vec<Entry> {
+fn autorates() -> Vec<DescribedEntry> {
     let registry = &own::simulator().autorates;
-    let entry = |controller: &autorate::Entry| Entry {
+    let entry = |controller: &autorate::Entry| DescribedEntry {
         kind: "autorate",
         name: controller.name,
         summary: controller.summary,
@@ -68,14 +68,14 @@ fn autorates() -> Vec<Entry> {
     registry.iter().map(entry).collect()
 }
 
-fn traffic() -> Vec<Entry> {
+fn traffic() -> Vec<DescribedEntry> {
     let registry = &own::simulator().workloads;
     let entry = |w: &workload::Entry| {
         let mut params = vec![("Keys of the entry", w.params)];
         if w.carriers.contains(&Carrier::Media) {
             params.push(("Keys of its table `session`", MediaParams::SPECS));
         }
-        Entry {
+        DescribedEntry {
             kind: "traffic",
             name: w.name,
             summary: w.summary,
@@ -89,8 +89,8 @@ fn traffic() -> Vec<Entry> {
     registry.iter().map(entry).collect()
 }
 
-fn metrics() -> Vec<Entry> {
-    let entry = |metric: &Metric| Entry {
+fn metrics() -> Vec<DescribedEntry> {
+    let entry = |metric: &Metric| DescribedEntry {
         kind: "metric",
         name: metric.name,
         summary: metric.summary,
@@ -216,7 +216,7 @@ pub fn describe(name: &str, style: Style) -> Result<(), Refused> {
         name => ("", called(name)?),
     };
     let command = format!("analects describe {name} --format markdown");
-    let join = |text: fn(&Entry) -> String, between| {
+    let join = |text: fn(&DescribedEntry) -> String, between| {
         let texts: Vec<String> = entries.iter().map(text).collect();
         texts.join(between)
     };
@@ -227,7 +227,7 @@ pub fn describe(name: &str, style: Style) -> Result<(), Refused> {
     })
 }
 
-fn entries() -> impl Iterator<Item = Entry> {
+fn entries() -> impl Iterator<Item = DescribedEntry> {
     let simulated = disciplines().into_iter().chain(controls());
     let simulated = simulated.chain(autorates());
     simulated.chain(traffic()).chain(metrics())
@@ -253,8 +253,8 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// The entries called `name`.
-fn called(name: &str) -> Result<Vec<Entry>, Refused> {
-    let found: Vec<Entry> = entries().filter(|entry| entry.name == name).collect();
+fn called(name: &str) -> Result<Vec<DescribedEntry>, Refused> {
+    let found: Vec<DescribedEntry> = entries().filter(|entry| entry.name == name).collect();
     if found.is_empty() {
         let refusal = Refusal::unknown("name", name, names());
         return Err(Refused::because(refusal, "see `analects list`"));
@@ -262,7 +262,7 @@ fn called(name: &str) -> Result<Vec<Entry>, Refused> {
     Ok(found)
 }
 
-fn page(entry: &Entry) -> String {
+fn page(entry: &DescribedEntry) -> String {
     let head = format!("{} ({}): {}", entry.name, entry.kind, entry.summary);
     let mut text = wrapped(&head, "", 88) + "\n\n";
     for paragraph in entry.about.split("\n\n") {

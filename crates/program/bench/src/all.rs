@@ -1,7 +1,7 @@
 //! All measurements of `make bench`, in one document.
 
 use crate::cost;
-use crate::load::State;
+use crate::load::Fullness;
 use crate::speed::Workload;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -62,7 +62,10 @@ pub fn measure(ns3: Option<&Path>, effort: &Effort) -> Result<Value, String> {
         document["ns3_packets_per_cpu_s"]["note"] = json!(note);
     }
     document["peak_rss_mb"] = json!(peak);
-    for (state, suffix) in [(State::Backlogged, ""), (State::NearEmpty, "_near_empty")] {
+    for (state, suffix) in [
+        (Fullness::Backlogged, ""),
+        (Fullness::NearEmpty, "_near_empty"),
+    ] {
         let time = cost::costs(state, None, |case| cost::nanoseconds(case, effort.timed))?;
         document[format!("ns_per_packet{suffix}")] = json!(time);
         let key = format!("instructions_per_packet{suffix}");

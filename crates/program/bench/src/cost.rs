@@ -1,7 +1,7 @@
 //! The cost of a discipline per packet, in time and in instructions.
 
 use crate::callgrind;
-use crate::load::{Load, State};
+use crate::load::{DisciplineLoad, Fullness};
 use qdisc::Registry;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ const FLOWS: [u32; 3] = [1, 100, 10_000];
 pub struct Case<'a> {
     discipline: &'a str,
     flows: u32,
-    state: State,
+    state: Fullness,
 }
 
 /// The costs of disciplines in one state: by discipline, and by number of flows.
@@ -25,7 +25,7 @@ pub type Costs = BTreeMap<&'static str, BTreeMap<u32, f64>>;
 /// # Errors
 /// If there is no such discipline, or a measurement fails.
 pub fn costs(
-    state: State,
+    state: Fullness,
     only: Option<&str>,
     measure: impl Fn(&Case) -> Result<f64, String>,
 ) -> Result<Costs, String> {
@@ -62,7 +62,7 @@ pub fn by_state(
     measure: impl Fn(&Case) -> Result<f64, String>,
 ) -> Result<Value, String> {
     let mut document = json!({});
-    for state in [State::NearEmpty, State::Backlogged, State::Full] {
+    for state in [Fullness::NearEmpty, Fullness::Backlogged, Fullness::Full] {
         for (discipline, figures) in costs(state, only, &measure)? {
             document[discipline][state.name()] = json!(figures);
         }
@@ -75,7 +75,7 @@ pub fn by_state(
 /// # Errors
 /// If the load fails.
 pub fn nanoseconds(case: &Case, packets: u64) -> Result<f64, String> {
-    let mut load = Load::new(case.discipline, case.flows, case.state)?;
+    let mut load = DisciplineLoad::new(case.discipline, case.flows, case.state)?;
     load.run(packets)?;
     let mut fastest = f64::INFINITY;
     for _ in 0..5 {

@@ -19,7 +19,7 @@ const LEN: u32 = 1500;
 
 /// How full the discipline is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum State {
+pub enum Fullness {
     /// Each packet arrives at an empty discipline and leaves at once; the flows take turns.
     NearEmpty,
     /// Every flow has packets waiting. A flow that sent a packet gets the next one.
@@ -28,13 +28,13 @@ pub enum State {
     Full,
 }
 
-impl State {
+impl Fullness {
     /// The name on the command line and in results.
     pub const fn name(self) -> &'static str {
         match self {
-            State::NearEmpty => "near-empty",
-            State::Backlogged => "backlogged",
-            State::Full => "full",
+            Fullness::NearEmpty => "near-empty",
+            Fullness::Backlogged => "backlogged",
+            Fullness::Full => "full",
         }
     }
 }
@@ -50,26 +50,26 @@ impl Observer<()> for Drops {
 }
 
 /// A discipline under load.
-pub struct Load {
+pub struct DisciplineLoad {
     qdisc: Box<dyn Qdisc<()>>,
-    state: State,
+    state: Fullness,
     flows: u32,
     now: Instant,
     arrivals: u32,
     drops: Drops,
 }
 
-impl Load {
+impl DisciplineLoad {
     /// The discipline called `name`, filled for `state`.
     ///
     /// # Errors
     /// If there is no such discipline, or it drops packets of the load.
-    pub fn new(name: &str, flows: u32, state: State) -> Result<Self, String> {
+    pub fn new(name: &str, flows: u32, state: Fullness) -> Result<Self, String> {
         let registry = Registry::<()>::builtin();
         let entry = registry
             .get(name)
             .ok_or_else(|| format!("no discipline {name:?}"))?;
-        let mut load = Load {
+        let mut load = DisciplineLoad {
             qdisc: build(&registry, entry, state)?,
             state,
             flows,
@@ -77,7 +77,7 @@ impl Load {
             arrivals: 0,
             drops: Drops::default(),
         };
-        if state != State::NearEmpty {
+        if state != Fullness::NearEmpty {
             (0..BACKLOG).for_each(|_| load.arrive());
             if load.drops.0 > 0 {
                 return Err(format!("{name} dropped {} while filling", load.drops.0));
@@ -94,7 +94,7 @@ impl Load {
         for _ in 0..packets {
             self.now += GAP;
             let sent = match self.state {
-                State::Backlogged => {
+                Fullness::Backlogged => {
                     let sent = self.qdisc.dequeue(self.now, &mut self.drops);
                     if let Some(packet) = &sent {
                         self.qdisc
@@ -102,11 +102,11 @@ impl Load {
                     }
                     sent
                 }
-                State::NearEmpty => {
+                Fullness::NearEmpty => {
                     self.arrive();
                     self.qdisc.dequeue(self.now, &mut self.drops)
                 }
-                State::Full => {
+                Fullness::Full => {
                     self.arrive();
                     self.arrive();
                     self.qdisc.dequeue(self.now, &mut self.drops)
@@ -116,7 +116,7 @@ impl Load {
                 return Err("nothing came out".to_owned());
             }
         }
-        if self.drops.0 > 0 && self.state != State::Full {
+        if self.drops.0 > 0 && self.state != Fullness::Full {
             return Err(format!("{} packets were dropped", self.drops.0));
         }
         Ok(())
@@ -146,9 +146,13 @@ impl Load {
 fn build(
     registry: &Registry<()>,
     entry: &Discipline<()>,
-    state: State,
+    state: Fullness,
 ) -> Result<Box<dyn Qdisc<()>>, String> {
-    let limit = if state == State::Full { BACKLOG } else { LIMIT };
+    let limit = if state == Fullness::Full {
+        BACKLOG
+    } else {
+        LIMIT
+    };
     let env = Env {
         limit: Some(Limit::Packets(limit)),
         home: Some(Home::Receivers),
@@ -192,14 +196,15 @@ fn build(
 mod tests {
     use super::*;
 
-    const STATES: [State; 3] = [State::NearEmpty, State::Backlogged, State::Full];
+    const STATES: [Fullness; 3] = [Fullness::NearEmpty, Fullness::Backlogged, Fullness::Full];
 
     #[test]
     fn every_discipline_bears_every_load() {
         for entry in Registry::<()>::builtin().iter() {
             for state in STATES {
                 for flows in [1, 10_000] {
-                    let run = Load::new(entry.name, flows, state).and_then(|mut l| l.run(5_000));
+                    let run = DisciplineLoad::new(entry.name, flows, state)
+                        .and_then(|mut l| l.run(5_000));
                     assert_eq!(run, Ok(()), "{} {}", entry.name, state.name());
                 }
             }
@@ -212,7 +217,7 @@ mod tests {
         const LONG: u64 = 150_000_000 / GAP.as_nanos();
         for entry in Registry::<()>::builtin().iter() {
             for flows in [1, 10_000] {
-                let load = Load::new(entry.name, flows, State::Backlogged);
+                let load = DisciplineLoad::new(entry.name, flows, Fullness::Backlogged);
                 let run = load.and_then(|mut load| load.run(LONG));
                 assert_eq!(run, Ok(()), "{} {flows}", entry.name);
             }
@@ -222,7 +227,7 @@ mod tests {
     #[test]
     fn backlogged_means_every_flow_is() {
         for entry in Registry::<()>::builtin().iter() {
-            let mut load = Load::new(entry.name, 10_000, State::Backlogged).unwrap();
+            let mut load = DisciplineLoad::new(entry.name, 10_000, Fullness::Backlogged).unwrap();
             load.run(50_000).unwrap();
             let mut waiting = vec![0; 10_000];
             while let Some(packet) = load.qdisc.dequeue(load.now, &mut load.drops) {
@@ -239,7 +244,7 @@ mod tests {
     #[test]
     fn full_means_that_packets_are_dropped() {
         for entry in Registry::<()>::builtin().iter() {
-            let mut load = Load::new(entry.name, 100, State::Full).unwrap();
+            let mut load = DisciplineLoad::new(entry.name, 100, Fullness::Full).unwrap();
             load.run(1_000).unwrap();
             assert!(load.drops.0 >= 1_000 - 64, "{}", entry.name);
         }
@@ -247,6 +252,6 @@ mod tests {
 
     #[test]
     fn an_unknown_discipline_is_an_error() {
-        assert!(Load::new("no such", 1, State::NearEmpty).is_err());
+        assert!(DisciplineLoad::new("no such", 1, Fullness::NearEmpty).is_err());
     }
 }

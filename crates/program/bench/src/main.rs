@@ -36,7 +36,7 @@ mod reference;
 mod speed;
 
 use clap::{Parser, Subcommand};
-use load::{Load, State};
+use load::{DisciplineLoad, Fullness};
 use serde_json::{Value, json};
 use speed::Workload;
 use std::path::{Path, PathBuf};
@@ -61,7 +61,7 @@ enum Task {
         flows: u32,
         /// How full the discipline is.
         #[arg(long, value_enum, default_value = "near-empty")]
-        state: State,
+        state: Fullness,
         /// Packets in and out.
         #[arg(long, default_value_t = 1_000_000)]
         packets: u64,
@@ -172,7 +172,7 @@ fn main() -> ExitCode {
             flows,
             state,
             packets,
-        } => Load::new(&discipline, flows, state).and_then(|mut load| load.run(packets)),
+        } => DisciplineLoad::new(&discipline, flows, state).and_then(|mut load| load.run(packets)),
         Task::QdiscTime {
             discipline,
             packets,

@@ -1,15 +1,17 @@
 //! Refusals and failures of what looks at this host's network or changes it.
 
 use crate::refused::Refused;
-use netcfg::{Error, Kind};
+use netcfg::{Error, ErrorKind};
 use probe::Problem;
 
 /// A failed operation ends with another status than a refused one.
 impl From<Error> for Refused {
     fn from(error: Error) -> Self {
         match error.kind {
-            Kind::Refused => Refused::new(&error.message, &error.help),
-            Kind::Failed | Kind::Interrupted => Refused::failed(&error.message, &error.help),
+            ErrorKind::Refused => Refused::new(&error.message, &error.help),
+            ErrorKind::Failed | ErrorKind::Interrupted => {
+                Refused::failed(&error.message, &error.help)
+            }
         }
     }
 }

@@ -11,7 +11,7 @@ mod tc;
 pub use autorate::{AutorateArgs, Favoured};
 use clap::Subcommand;
 pub use doctor::{DoctorArgs, Examined};
-pub use gateway::{ChangeArgs, GatewayArgs, Running};
+pub use gateway::{ChangeArgs, GatewayArgs, RunningCommand};
 pub use pace::{PACED, PaceArgs};
 pub use page::PageArgs;
 pub use probe::{ProbeArgs, ProbeCommand, ProbeServe};

@@ -27,7 +27,7 @@ pub type Change<'a> = dyn FnMut(&Settings) -> Result<(), Refusal> + 'a;
 /// The answer to a request.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Answer {
+struct ControlAnswer {
     /// What was refused; nothing was changed then.
     refused: Option<String>,
     /// The help against it.
@@ -135,18 +135,18 @@ impl Asking {
     }
 }
 
-fn answered(text: &[u8], change: &mut Change<'_>) -> Answer {
+fn answered(text: &[u8], change: &mut Change<'_>) -> ControlAnswer {
     let settings = serde_json::from_slice::<Vec<(String, String)>>(text);
     let changed = match settings {
         Ok(settings) => change(&settings),
         Err(error) => Err(Refusal::new(format!("not a request of analects: {error}"))),
     };
     match changed {
-        Ok(()) => Answer {
+        Ok(()) => ControlAnswer {
             refused: None,
             help: None,
         },
-        Err(refusal) => Answer {
+        Err(refusal) => ControlAnswer {
             refused: Some(refusal.message),
             help: refusal.help,
         },
@@ -180,7 +180,7 @@ pub fn ask(path: &Path, word: &str, settings: &Settings) -> Result<(), Refused> 
     }
 }
 
-fn converse(stream: &mut UnixStream, settings: &Settings) -> std::io::Result<Answer> {
+fn converse(stream: &mut UnixStream, settings: &Settings) -> std::io::Result<ControlAnswer> {
     stream.set_read_timeout(Some(PATIENCE))?;
     let text = serde_json::to_string(settings)? + "\n";
     stream.write_all(text.as_bytes())?;

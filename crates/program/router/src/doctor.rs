@@ -9,10 +9,10 @@ mod tests;
 use crate::cli::{DoctorArgs, Examined};
 use clap::ValueEnum;
 use command::{Refused, print};
-use findings::{Finding, State, findings};
+use findings::{Effect, Finding, findings};
 use netcfg::Host;
 pub use observed::Chromium;
-use observed::Observed;
+use observed::ObservedHost;
 use serde_json::json;
 
 /// Looks, prints, and fails if something that one of the commands needs lacks. What is known of a browser comes from
@@ -25,7 +25,7 @@ pub fn run(args: &DoctorArgs, chromium: Option<Chromium>) -> Result<(), Refused>
         [] => Examined::value_variants(),
         commands => commands,
     };
-    let mut found = findings(&Observed::here(&mut Host::default(), chromium));
+    let mut found = findings(&ObservedHost::here(&mut Host::default(), chromium));
     for finding in &mut found {
         finding.commands.retain(|command| asked.contains(command));
     }
@@ -56,7 +56,7 @@ pub fn firewall() -> Option<String> {
 fn unfit<'a>(found: &'a [Finding], asked: &'a [Examined]) -> impl Iterator<Item = Examined> + 'a {
     let lacks = |command: &Examined| {
         let mut found = found.iter();
-        found.any(|finding| finding.state == State::Lacks && finding.commands.contains(command))
+        found.any(|finding| finding.state == Effect::Lacks && finding.commands.contains(command))
     };
     asked.iter().copied().filter(lacks)
 }

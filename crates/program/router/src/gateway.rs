@@ -4,7 +4,7 @@ mod counters;
 
 use crate::autorate::Forwarded;
 use crate::autorate::auto::Auto;
-use crate::cli::{ChangeArgs, GatewayArgs, Running, SHAPED};
+use crate::cli::{ChangeArgs, GatewayArgs, RunningCommand, SHAPED};
 use crate::control;
 use crate::diverted::{self, LOOK, Service, choice, setting, tell_renamed};
 #[cfg(feature = "measure")]
@@ -107,8 +107,8 @@ fn filled(args: &GatewayArgs) -> Result<GatewayArgs> {
 /// Changes settings of a process that carries packets.
 pub fn change(args: &ChangeArgs) -> Result<()> {
     let purpose = match args.what {
-        Running::Gateway => Purpose::Gateway,
-        Running::Pace => Purpose::Pace,
+        RunningCommand::Gateway => Purpose::Gateway,
+        RunningCommand::Pace => Purpose::Pace,
     };
     let settings = args.settings.iter().map(|text| setting("KEY=VALUE", text));
     let settings = settings.collect::<Result<Vec<_>>>()?;
@@ -272,7 +272,7 @@ impl Service for Shaping {
         gates: &mut Gates,
         settings: &Settings,
     ) -> core::result::Result<(), Refusal> {
-        let wanted = Wanted::of(settings)?.renamed(self.gateway.directions());
+        let wanted = WantedChanges::of(settings)?.renamed(self.gateway.directions());
         let former = wanted.former(gates, 0);
         gates.change(0, &wanted.settings[0])?;
         if let Err(refusal) = gates.change(1, &wanted.settings[1]) {
@@ -294,14 +294,14 @@ impl Service for Shaping {
 
 /// Changes that somebody asked for, down and up.
 #[derive(Debug, Default, PartialEq)]
-struct Wanted {
+struct WantedChanges {
     rates: [Option<Rate>; 2],
     settings: [Vec<(String, String)>; 2],
 }
 
-impl Wanted {
+impl WantedChanges {
     fn of(settings: &Settings) -> core::result::Result<Self, Refusal> {
-        let mut wanted = Wanted::default();
+        let mut wanted = WantedChanges::default();
         for (key, value) in settings {
             let place = |name: &str| DIRECTIONS.iter().position(|direction| *direction == name);
             let part = key.split_once('.').map(|(name, rest)| (place(name), rest));
@@ -350,16 +350,16 @@ impl Wanted {
 mod tests {
     use super::*;
 
-    fn wanted(settings: &[(&str, &str)]) -> core::result::Result<Wanted, Refusal> {
+    fn wanted(settings: &[(&str, &str)]) -> core::result::Result<WantedChanges, Refusal> {
         let pair = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
-        Wanted::of(&settings.iter().map(pair).collect::<Vec<_>>())
+        WantedChanges::of(&settings.iter().map(pair).collect::<Vec<_>>())
     }
 
     #[test]
     fn settings_are_of_one_direction_or_both() {
         let found = wanted(&[("down", "40mbit"), ("up.limit", "9"), ("min_wait", "30ms")]).unwrap();
         let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
-        let expected = Wanted {
+        let expected = WantedChanges {
             rates: [Some(Rate::from_bits(40_000_000)), None],
             settings: [
                 vec![pair("min_wait", "30ms")],

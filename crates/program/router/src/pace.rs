@@ -14,7 +14,7 @@ use live::{Gate, Gates, Standing};
 use measure::EngineError;
 use measure::build::Direction;
 use netcfg::divert::Diversion;
-use network::Network;
+use network::InternetWays;
 use qdisc::{Choice, Registry};
 use serde_json::json;
 use units::param::Settings;
@@ -46,7 +46,7 @@ pub fn run(args: &PaceArgs) -> Result<()> {
     }
     pacing.shared = Shared::join(args)?;
     if args.rate == "adaptive" && pacing.shared.is_none() {
-        pacing.network = Some(Network::of_now()?);
+        pacing.network = Some(InternetWays::of_now()?);
     }
     privileges::keep(privileges::RULES)?;
     let served = diverted::serve(&args.state, &diversion, &mut pacing)?;
@@ -97,7 +97,7 @@ struct Pacing {
     watch: Option<Watch>,
     shared: Option<Shared>,
     /// The network that the estimate is of, if there is one.
-    network: Option<Network>,
+    network: Option<InternetWays>,
 }
 
 impl Pacing {

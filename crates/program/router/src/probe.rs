@@ -2,8 +2,8 @@
 
 use crate::cli::{ProbeArgs, ProbeCommand, ProbeServe};
 use ::probe::limits::{Ledger, Policy};
-use ::probe::node::{Form, Wish};
-use ::probe::report::{Direction, Management, Report};
+use ::probe::node::{ProbeForm, Wish};
+use ::probe::report::{DataDirection, Management, Report};
 use ::probe::{Identity, Trust, real};
 use cca::tonopah::Settings;
 use command::Refused;
@@ -28,14 +28,14 @@ pub fn probe(args: &ProbeArgs) -> Result<()> {
 fn ask(args: &ProbeArgs) -> Result<()> {
     let wish = Wish {
         direction: if args.up {
-            Direction::Up
+            DataDirection::Up
         } else {
-            Direction::Down
+            DataDirection::Down
         },
         form: if args.quick {
-            Form::Quick
+            ProbeForm::Quick
         } else {
-            Form::Load(Duration::from_secs(args.seconds))
+            ProbeForm::Load(Duration::from_secs(args.seconds))
         },
         trust: args.pin.map_or(Trust::Anyone, Trust::Pin),
         rate: args.rate,
@@ -96,7 +96,7 @@ fn serve(args: &ProbeServe) -> Result<()> {
     });
     let identity = Identity::load_or_make(&args.key)?;
     let mut server =
-        real::Server::bind(args.listen, &identity, ledger.clone(), Settings::default())?;
+        real::ProbeServer::bind(args.listen, &identity, ledger.clone(), Settings::default())?;
     let address = server.address()?;
     #[cfg(feature = "measure")]
     measured(args, address, &identity, ledger)?;
@@ -117,7 +117,7 @@ fn measured(
 ) -> Result<()> {
     let failed = |problem: line::Problem| Refused::failed(&problem.to_string(), "");
     let page = if args.page {
-        Some(line::page::Page::new(args.playground.clone()).map_err(failed)?)
+        Some(line::page::ServedPage::new(args.playground.clone()).map_err(failed)?)
     } else {
         None
     };

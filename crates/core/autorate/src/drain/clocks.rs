@@ -25,11 +25,11 @@ pub enum Sense {
 #[derive(Debug)]
 pub struct Clocks {
     sense: Sense,
-    flows: [Clock; FLOWS],
+    flows: [PeerClock; FLOWS],
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Clock {
+struct PeerClock {
     flow: u32,
     /// What its clock said when, by ours, in s.
     origin: (u32, f64),
@@ -42,7 +42,7 @@ impl Clocks {
     pub fn new(sense: Sense) -> Self {
         Clocks {
             sense,
-            flows: [Clock::default(); FLOWS],
+            flows: [PeerClock::default(); FLOWS],
         }
     }
 
@@ -61,7 +61,7 @@ impl Clocks {
             }
         }
         let wait = known.unwrap_or(0.0);
-        *clock = Clock {
+        *clock = PeerClock {
             flow,
             origin: (stamp, at),
             used: Some(at),
@@ -71,7 +71,7 @@ impl Clocks {
     }
 }
 
-impl Clock {
+impl PeerClock {
     /// By how much the way took longer than that of the first packet, in s.
     fn late(&self, sense: Sense, stamp: u32, at: f64) -> f64 {
         let (first, when) = self.origin;

@@ -2,7 +2,7 @@
 
 use super::busy::Busy;
 use super::favour::Favour;
-use super::memory::{Memory, SLOT, Sample};
+use super::memory::{CapacitySample, Memory, SLOT};
 use super::recent::Recent;
 use crate::achieved::Achieved;
 use crate::{Decision, Told, Why};
@@ -38,7 +38,7 @@ const UNSTAMPED: f64 = 1.0;
 
 /// Follows one direction.
 #[derive(Debug)]
-pub struct Follower {
+pub struct DrainFollower {
     below: f64,
     rate: f64,
     why: Why,
@@ -62,10 +62,10 @@ pub struct Follower {
     usual: Option<f64>,
 }
 
-impl Follower {
+impl DrainFollower {
     /// Nothing is known.
     pub fn new(favour: Favour, start: Rate) -> Self {
-        Follower {
+        DrainFollower {
             below: favour.below(),
             rate: start.as_bits() as f64,
             why: Why::Start,
@@ -121,7 +121,7 @@ impl Follower {
         // An outage is over: it was that slow for as long.
         let slots = (span / SLOT) as usize;
         for _ in 0..slots.min(MOST_SLOTS) {
-            self.memory.add(Sample::Exactly(bytes * 8.0 / span));
+            self.memory.add(CapacitySample::Exactly(bytes * 8.0 / span));
         }
     }
 
@@ -189,10 +189,10 @@ impl Follower {
         let sample = match (wait > QUEUE, capacity, self.dip) {
             (true, Some(capacity), _) => {
                 self.dip = Some(capacity);
-                Sample::Exactly(capacity)
+                CapacitySample::Exactly(capacity)
             }
-            (false, _, Some(dip)) => Sample::Exactly(dip.max(passes)),
-            (false, _, None) if used > TELLS => Sample::AtLeast(passes),
+            (false, _, Some(dip)) => CapacitySample::Exactly(dip.max(passes)),
+            (false, _, None) if used > TELLS => CapacitySample::AtLeast(passes),
             _ => return,
         };
         self.memory.add(sample);

@@ -12,13 +12,13 @@ const DELAYED: f64 = 0.040;
 /// Segments that went, by where they end.
 #[derive(Debug)]
 pub struct Left {
-    records: VecDeque<Record>,
+    records: VecDeque<SegmentRecord>,
     /// Bytes of packets that are not recorded, since the last record.
     carried: u32,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Record {
+struct SegmentRecord {
     flow: u32,
     /// The sequence number behind them.
     end: u32,
@@ -61,7 +61,7 @@ impl Left {
 
     /// A segment went.
     pub fn went(&mut self, now: f64, stamps: Stamps, bytes: u32) {
-        let own = |record: &&mut Record| record.flow == stamps.flow;
+        let own = |record: &&mut SegmentRecord| record.flow == stamps.flow;
         let last = self.records.iter_mut().rev().find(own);
         // What is sent again is acknowledged for either.
         if last.is_some_and(|last| !is_after(stamps.end, last.end)) {
@@ -80,7 +80,7 @@ impl Left {
         if self.records.len() == MOST {
             self.records.pop_front();
         }
-        self.records.push_back(Record {
+        self.records.push_back(SegmentRecord {
             flow: stamps.flow,
             end: stamps.end,
             at: now,
@@ -92,8 +92,8 @@ impl Left {
     /// The far end of `flow` has what ends at `has`: the line kept the order, so all before it has passed
     /// as well.
     pub fn acknowledged(&mut self, flow: u32, has: u32) -> Option<Gone> {
-        let own = |record: &&Record| record.flow == flow;
-        let news = |record: &&Record| !is_after(record.end, has);
+        let own = |record: &&SegmentRecord| record.flow == flow;
+        let news = |record: &&SegmentRecord| !is_after(record.end, has);
         let count = self.records.iter().filter(own).take_while(news).count();
         let place = self.records.iter().enumerate();
         let mut place = place.filter(|(_, record)| record.flow == flow);

@@ -17,7 +17,7 @@ const PER_OCTAVE: f64 = 12.0;
 
 /// A capacity, in bit/s.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Sample {
+pub enum CapacitySample {
     /// This, as a queue told.
     Exactly(f64),
     /// At least this.
@@ -57,10 +57,10 @@ impl Memory {
     }
 
     /// A sample, for one slot of time.
-    pub fn add(&mut self, sample: Sample) {
+    pub fn add(&mut self, sample: CapacitySample) {
         let (bin, exact) = match sample {
-            Sample::Exactly(capacity) => (bin(capacity), true),
-            Sample::AtLeast(capacity) => (bin(capacity), false),
+            CapacitySample::Exactly(capacity) => (bin(capacity), true),
+            CapacitySample::AtLeast(capacity) => (bin(capacity), false),
         };
         self.samples.push_back((bin, exact));
         *self.count(bin, exact) += 1;
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn memory(samples: &[(u32, Sample)]) -> Memory {
+    fn memory(samples: &[(u32, CapacitySample)]) -> Memory {
         let mut memory = Memory::new(20.0);
         for (times, sample) in samples {
             for _ in 0..*times {
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn rare_dips_do_not_become_what_is_usual() {
-        use Sample::{AtLeast, Exactly};
+        use CapacitySample::{AtLeast, Exactly};
         // All that was measured is a dip, for a tenth of the time.
         let rare = memory(&[(40, Exactly(3e6)), (360, AtLeast(20e6))]);
         assert_eq!(rare.quantile(0.25), None);
@@ -160,10 +160,10 @@ mod tests {
         ) {
             let mut memory = Memory::new(15.0);
             for _ in 0..300 {
-                memory.add(Sample::Exactly(2e9));
+                memory.add(CapacitySample::Exactly(2e9));
             }
             for value in &values {
-                memory.add(Sample::Exactly(*value));
+                memory.add(CapacitySample::Exactly(*value));
             }
             memory.keep(values.len());
             values.sort_by(f64::total_cmp);
@@ -178,7 +178,7 @@ mod tests {
         fn quantiles_rise(samples in proptest::collection::vec((1e5..1e9, any::<bool>()), 0..400)) {
             let mut memory = Memory::new(20.0);
             for (value, exact) in samples {
-                memory.add(if exact { Sample::Exactly(value) } else { Sample::AtLeast(value) });
+                memory.add(if exact { CapacitySample::Exactly(value) } else { CapacitySample::AtLeast(value) });
             }
             let shares = [0.1, 0.25, 0.5, 0.75];
             let found = shares.map(|below| memory.quantile(below).unwrap_or(f64::INFINITY));

@@ -20,10 +20,10 @@ mod recent;
 
 pub use favour::Favour;
 
-use crate::{Controller, Decision, Entry, Packet, Signal, Told, Way, Ways};
+use crate::{Controller, Decision, Entry, SeenPacket, Signal, Told, Way, Ways};
 use base::Base;
 use clocks::{Clocks, Sense};
-use follower::Follower;
+use follower::DrainFollower;
 use left::Left;
 use units::{Duration, Instant, Rate};
 
@@ -64,7 +64,7 @@ const REFLECTORS: usize = 32;
 const BARE: u32 = 100;
 
 struct Drain {
-    ways: Ways<Follower>,
+    ways: Ways<DrainFollower>,
     /// Clocks of the senders of what comes.
     senders: Clocks,
     /// Clocks of the receivers of what goes.
@@ -76,7 +76,7 @@ struct Drain {
 
 impl Drain {
     fn new(params: &DrainParams) -> Self {
-        let follower = |start| Follower::new(params.favour, start);
+        let follower = |start| DrainFollower::new(params.favour, start);
         Drain {
             ways: Ways {
                 down: follower(params.start_down),
@@ -90,7 +90,7 @@ impl Drain {
     }
 
     /// A packet came from the line.
-    fn came(&mut self, now: f64, packet: Packet) {
+    fn came(&mut self, now: f64, packet: SeenPacket) {
         let down = &mut self.ways.down;
         let Some(stamps) = packet.stamps else {
             return down.passed(packet.bytes);
@@ -122,7 +122,7 @@ impl Drain {
     }
 
     /// A packet left the shaper for the line.
-    fn went(&mut self, now: f64, packet: Packet) {
+    fn went(&mut self, now: f64, packet: SeenPacket) {
         if self.ways.up.told(now) != Told::Stamps {
             self.ways.up.passed(packet.bytes);
         }

@@ -1,7 +1,7 @@
 //! Whatever is told, a rate comes out.
 
 use crate::line::controller;
-use autorate::{Answer, Packet, Registry, Signal, Stamps, Way};
+use autorate::{PingAnswer, Registry, SeenPacket, Signal, Stamps, Way};
 use proptest::prelude::*;
 use units::{Duration, Instant, Rate};
 
@@ -15,14 +15,14 @@ fn signal() -> impl Strategy<Value = Signal> {
         has,
     });
     let packet = (any::<u32>(), proptest::option::of(stamps));
-    let packet = packet.prop_map(|(bytes, stamps)| Packet {
+    let packet = packet.prop_map(|(bytes, stamps)| SeenPacket {
         bytes: bytes % 70_000,
         stamps,
     });
     let way = prop_oneof![Just(Way::Down), Just(Way::Up)];
     let answer = (any::<u8>(), any::<u64>()).prop_map(|(reflector, ns)| {
         let round_trip = Duration::from_nanos(ns >> (ns % 60));
-        Signal::Answered(Answer {
+        Signal::Answered(PingAnswer {
             reflector,
             round_trip,
         })

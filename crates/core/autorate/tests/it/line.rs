@@ -1,7 +1,7 @@
 //! A line that is simple enough to know what is right: a modem with an endless queue, behind it the
 //! shaper, and senders that fill the shaper with a round trip's delay, as windows do.
 
-use autorate::{Answer, Controller, Decision, Packet, Registry, Signal, Stamps, Way};
+use autorate::{Controller, Decision, PingAnswer, Registry, SeenPacket, Signal, Stamps, Way};
 use std::collections::VecDeque;
 use units::{Duration, Instant};
 
@@ -92,7 +92,7 @@ impl Line {
             {
                 controller.tell(
                     now,
-                    &Signal::Answered(Answer {
+                    &Signal::Answered(PingAnswer {
                         reflector: (ms / 50 % 6) as u8,
                         round_trip: Duration::from_secs_f64((round_trip + queue) / 1e3),
                     }),
@@ -175,7 +175,7 @@ impl Line {
         }
     }
 
-    fn packet(&self, bytes: u32, value: u32, number: u32) -> Packet {
+    fn packet(&self, bytes: u32, value: u32, number: u32) -> SeenPacket {
         let stamps = Stamps {
             flow: 1,
             value,
@@ -184,7 +184,7 @@ impl Line {
             has: number.wrapping_mul(1250),
         };
         let stamps = self.stamps.then_some(stamps);
-        Packet { bytes, stamps }
+        SeenPacket { bytes, stamps }
     }
 }
 

@@ -111,7 +111,7 @@ enum Mode {
 
 /// The kind of repair in progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Repair {
+enum BbrRepair {
     Nothing,
     /// A loss was noticed with the acknowledgement that is being handled.
     Entering,
@@ -153,7 +153,7 @@ pub struct Bbr {
     app_limited: bool,
     /// Sending has restarted from an empty flight, and no data was acknowledged since.
     idle_restart: bool,
-    repair: Repair,
+    repair: BbrRepair,
     window: u64,
     /// The window before a repair or ProbeRtt cut it.
     prior_window: u64,
@@ -188,7 +188,7 @@ impl Bbr {
             held_back: HeldBack::default(),
             app_limited: false,
             idle_restart: false,
-            repair: Repair::Nothing,
+            repair: BbrRepair::Nothing,
             window: setup.initial_window,
             prior_window: 0,
             pacing: Rate::default(),
@@ -240,8 +240,8 @@ impl Bbr {
             self.round_end = ack.delivered;
             self.rounds += 1;
             self.round_start = true;
-            if self.repair == Repair::Conserving {
-                self.repair = Repair::Under;
+            if self.repair == BbrRepair::Conserving {
+                self.repair = BbrRepair::Under;
             }
         }
         self.app_limited = sample.app_limited || self.held_back.covers(&sample);
@@ -359,8 +359,8 @@ impl Control for Bbr {
             self.save_window();
             // An episode that follows another at once does not conserve packets again (Linux
             // `bbr_set_cwnd_to_recover_or_restore` sees the same state as before).
-            if matches!(self.repair, Repair::Nothing | Repair::TimedOut) {
-                self.repair = Repair::Entering;
+            if matches!(self.repair, BbrRepair::Nothing | BbrRepair::TimedOut) {
+                self.repair = BbrRepair::Entering;
             }
         }
     }
@@ -371,7 +371,7 @@ impl Control for Bbr {
 
     fn on_timeout(&mut self, _now: Instant, _in_flight: u64) {
         self.save_window();
-        self.repair = Repair::TimedOut;
+        self.repair = BbrRepair::TimedOut;
         self.full.forget_rate();
         self.window = self.setup.mss;
     }

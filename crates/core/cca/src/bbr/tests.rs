@@ -192,7 +192,7 @@ fn a_repair_conserves_packets_for_a_round() {
         min_rtt: Duration::from_millis(40),
     };
     bbr.on_congestion(at(40), &congestion);
-    assert_eq!(bbr.repair, Repair::Nothing);
+    assert_eq!(bbr.repair, BbrRepair::Nothing);
     congestion.signal = Signal::Loss;
     bbr.on_congestion(at(40), &congestion);
     let mut ack = sample(8_000, 8, false);

@@ -1,6 +1,6 @@
 //! How much may be in flight.
 
-use super::{Bbr, Mode, Repair};
+use super::{Bbr, BbrRepair, Mode};
 use crate::Ack;
 use units::Duration;
 
@@ -24,12 +24,12 @@ impl Bbr {
     pub(super) fn set_window(&mut self, ack: &Ack) {
         if ack.bytes > 0 {
             self.window = self.window.saturating_sub(ack.lost).max(self.setup.mss);
-            if self.repair == Repair::Entering {
-                self.repair = Repair::Conserving;
+            if self.repair == BbrRepair::Entering {
+                self.repair = BbrRepair::Conserving;
                 self.round_end = ack.delivered;
                 self.window = ack.in_flight + ack.bytes;
             }
-            if self.repair == Repair::Conserving {
+            if self.repair == BbrRepair::Conserving {
                 self.window = self.window.max(ack.in_flight + ack.bytes);
             } else {
                 self.approach_target(ack);
@@ -61,8 +61,8 @@ impl Bbr {
     }
 
     pub(super) fn restore_window(&mut self) {
-        if self.repair != Repair::Nothing {
-            self.repair = Repair::Nothing;
+        if self.repair != BbrRepair::Nothing {
+            self.repair = BbrRepair::Nothing;
             self.window = self.window.max(self.prior_window);
             self.cap_window();
         }
@@ -70,7 +70,7 @@ impl Bbr {
 
     /// Remembers a window that is about to be cut for a while.
     pub(super) fn save_window(&mut self) {
-        let intact = self.repair == Repair::Nothing && self.mode != Mode::ProbeRtt;
+        let intact = self.repair == BbrRepair::Nothing && self.mode != Mode::ProbeRtt;
         let cut = if intact { 0 } else { self.prior_window };
         self.prior_window = self.window.max(cut);
     }

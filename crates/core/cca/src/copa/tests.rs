@@ -77,8 +77,8 @@ fn the_velocity_doubles_after_three_rounds_and_falls_back_when_it_turns() {
 #[test]
 fn a_round_at_most_doubles_or_halves_the_window() {
     for (rtt, direction, expected) in [
-        (40, Direction::Up, 32_000.0),
-        (100, Direction::Down, 8_000.0),
+        (40, WindowDirection::Up, 32_000.0),
+        (100, WindowDirection::Down, 8_000.0),
     ] {
         let mut copa = copa(&[]);
         copa.on_ack(at(0), &ack(40, false));

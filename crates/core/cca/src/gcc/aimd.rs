@@ -4,7 +4,7 @@
 //! draft-ietf-rmcat-gcc-02, section 5.5, with the additions of libwebrtc's `aimd_rate_control.cc`
 //! and `link_capacity_estimator.cc`: the estimate of the link's capacity decides which increase.
 
-use super::detector::Usage;
+use super::detector::PathUsage;
 use units::{Duration, Instant};
 
 /// The part of the measured rate that is kept on a decrease (section 5.5, β).
@@ -17,7 +17,7 @@ const ETA: f64 = 1.08;
 const FIRST_RTT: Duration = Duration::from_millis(200);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum RateState {
     Hold,
     Increase,
     Decrease,
@@ -28,7 +28,7 @@ enum State {
 pub(super) struct Aimd {
     rate: f64,
     least: f64,
-    state: State,
+    state: RateState,
     capacity: Capacity,
     /// R_hat, the start rate before there is one.
     throughput: f64,
@@ -42,7 +42,7 @@ impl Aimd {
         Aimd {
             rate: rate.max(least),
             least,
-            state: State::Hold,
+            state: RateState::Hold,
             capacity: Capacity::default(),
             throughput: rate,
             changed: None,
@@ -82,21 +82,21 @@ impl Aimd {
     }
 
     /// One step, at feedback. `throughput` is R_hat, where known.
-    pub fn update(&mut self, now: Instant, usage: Usage, throughput: Option<f64>) {
+    pub fn update(&mut self, now: Instant, usage: PathUsage, throughput: Option<f64>) {
         self.throughput = throughput.unwrap_or(self.throughput);
         match (usage, self.state) {
-            (Usage::Over, _) => self.state = State::Decrease,
-            (Usage::Under, _) => self.state = State::Hold,
-            (Usage::Normal, State::Hold) => {
-                self.state = State::Increase;
+            (PathUsage::Over, _) => self.state = RateState::Decrease,
+            (PathUsage::Under, _) => self.state = RateState::Hold,
+            (PathUsage::Normal, RateState::Hold) => {
+                self.state = RateState::Increase;
                 self.changed = Some(now);
             }
-            (Usage::Normal, _) => {}
+            (PathUsage::Normal, _) => {}
         }
         match self.state {
-            State::Hold => {}
-            State::Increase => self.increase(now),
-            State::Decrease => self.decrease(now),
+            RateState::Hold => {}
+            RateState::Increase => self.increase(now),
+            RateState::Decrease => self.decrease(now),
         }
     }
 
@@ -145,7 +145,7 @@ impl Aimd {
         }
         self.capacity.overused_at(self.throughput);
         // Until the queue has drained.
-        self.state = State::Hold;
+        self.state = RateState::Hold;
         self.changed = Some(now);
     }
 }
@@ -215,24 +215,24 @@ mod tests {
     fn multiplicative_until_the_first_decrease_then_additive() {
         let mut aimd = Aimd::new(1e6, 1e5);
         aimd.set_rtt(Duration::from_millis(50));
-        aimd.update(at(0), Usage::Normal, Some(1e6));
+        aimd.update(at(0), PathUsage::Normal, Some(1e6));
         assert_eq!(aimd.rate(), 1_001_000.0, "1000 bit/s at least");
         // A second later: × 1.08.
-        aimd.update(at(1000), Usage::Normal, Some(1e6));
+        aimd.update(at(1000), PathUsage::Normal, Some(1e6));
         assert!((aimd.rate() - 1_081_080.0).abs() < 1e-6);
         // Overuse with R_hat 1.02 Mbit/s: × 0.85, less 5 kbit/s, and hold.
-        aimd.update(at(1100), Usage::Over, Some(1.02e6));
+        aimd.update(at(1100), PathUsage::Over, Some(1.02e6));
         assert_eq!(aimd.rate(), 862_000.0);
-        aimd.update(at(1200), Usage::Under, Some(1.02e6));
+        aimd.update(at(1200), PathUsage::Under, Some(1.02e6));
         assert_eq!(aimd.rate(), 862_000.0);
         // Normal again. The capacity is known (1.02 ± 3·√(0.4·1020) kbit/s = 0.96 to 1.08): a
         // frame of 28 733 bit in three packets of 9578 bit; one per 2·150 ms: 31 926 bit/s a second.
-        aimd.update(at(1300), Usage::Normal, Some(1e6));
-        aimd.update(at(2300), Usage::Normal, Some(1e6));
+        aimd.update(at(1300), PathUsage::Normal, Some(1e6));
+        aimd.update(at(2300), PathUsage::Normal, Some(1e6));
         assert!((aimd.rate() - 862_000.0 - 31_925.9).abs() < 1.0);
         // R_hat above the capacity's range: multiplicative again.
         let before = aimd.rate();
-        aimd.update(at(3300), Usage::Normal, Some(1.2e6));
+        aimd.update(at(3300), PathUsage::Normal, Some(1.2e6));
         assert!((aimd.rate() - 1.08 * before).abs() < 1.0);
     }
 
@@ -240,15 +240,15 @@ mod tests {
     fn never_far_above_what_arrives_and_never_raised_by_overuse() {
         let mut aimd = Aimd::new(1e6, 1e5);
         // 1.5·0.4 + 0.01 = 0.61 Mbit/s is below the rate: it stays.
-        aimd.update(at(0), Usage::Normal, Some(4e5));
-        aimd.update(at(1000), Usage::Normal, Some(4e5));
+        aimd.update(at(0), PathUsage::Normal, Some(4e5));
+        aimd.update(at(1000), PathUsage::Normal, Some(4e5));
         assert_eq!(aimd.rate(), 1e6);
         // 1.5·0.7 + 0.01 = 1.06 Mbit/s: up to there.
-        aimd.update(at(2000), Usage::Normal, Some(7e5));
+        aimd.update(at(2000), PathUsage::Normal, Some(7e5));
         assert!((aimd.rate() - 1.06e6).abs() < 1e-6);
-        aimd.update(at(2100), Usage::Over, Some(2e6));
+        aimd.update(at(2100), PathUsage::Over, Some(2e6));
         assert!((aimd.rate() - 1.06e6).abs() < 1e-6);
-        aimd.update(at(2200), Usage::Over, Some(1e4));
+        aimd.update(at(2200), PathUsage::Over, Some(1e4));
         assert_eq!(aimd.rate(), 1e5, "the least");
     }
 

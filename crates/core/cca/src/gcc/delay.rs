@@ -1,6 +1,6 @@
 //! From arrivals to a verdict: groups, the estimator of the trend, the detector.
 
-use super::detector::{Detector, Usage};
+use super::detector::{PathUsage, TrendDetector};
 use super::groups::Groups;
 use super::kalman::Kalman;
 use super::trendline::{GAIN, Trendline};
@@ -52,7 +52,7 @@ pub(super) struct Delay {
     kalman: Kalman,
     /// Number of differences, up to the limit that matters.
     count: u32,
-    detector: Detector,
+    detector: TrendDetector,
     last: Option<Instant>,
 }
 
@@ -64,13 +64,13 @@ impl Delay {
             trendline: Trendline::default(),
             kalman: Kalman::default(),
             count: 0,
-            detector: Detector::default(),
+            detector: TrendDetector::default(),
             last: None,
         }
     }
 
     /// The path's state after the packets so far.
-    pub fn usage(&self) -> Usage {
+    pub fn usage(&self) -> PathUsage {
         self.detector.usage()
     }
 

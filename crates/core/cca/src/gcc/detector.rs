@@ -8,7 +8,7 @@ use units::Instant;
 
 /// The use of the path as the delay indicates it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Usage {
+pub(super) enum PathUsage {
     /// The delay neither grows nor falls.
     Normal,
     /// A queue grows.
@@ -33,8 +33,8 @@ const OVERUSE_TIME: f64 = 10.0;
 
 /// The detector's state. Times in milliseconds.
 #[derive(Debug, Clone)]
-pub(super) struct Detector {
-    usage: Usage,
+pub(super) struct TrendDetector {
+    usage: PathUsage,
     threshold: f64,
     adapted: Option<Instant>,
     /// How long and how often in a row the trend was above the threshold.
@@ -42,10 +42,10 @@ pub(super) struct Detector {
     previous: f64,
 }
 
-impl Default for Detector {
+impl Default for TrendDetector {
     fn default() -> Self {
-        Detector {
-            usage: Usage::Normal,
+        TrendDetector {
+            usage: PathUsage::Normal,
             threshold: FIRST,
             adapted: None,
             over: None,
@@ -54,9 +54,9 @@ impl Default for Detector {
     }
 }
 
-impl Detector {
+impl TrendDetector {
     /// The result of the last update.
-    pub fn usage(&self) -> Usage {
+    pub fn usage(&self) -> PathUsage {
         self.usage
     }
 
@@ -74,14 +74,14 @@ impl Detector {
             // A trend that falls again is on its way back.
             if time > OVERUSE_TIME && times > 1 && trend >= self.previous {
                 self.over = Some((0.0, 0));
-                self.usage = Usage::Over;
+                self.usage = PathUsage::Over;
             }
         } else {
             self.over = None;
             self.usage = if scaled < -self.threshold {
-                Usage::Under
+                PathUsage::Under
             } else {
-                Usage::Normal
+                PathUsage::Normal
             };
         }
         self.previous = trend;
@@ -109,45 +109,48 @@ mod tests {
 
     #[test]
     fn overuse_takes_ten_milliseconds_and_a_trend_that_does_not_fall() {
-        let mut detector = Detector::default();
+        let mut detector = TrendDetector::default();
         // 20 > 12.5 for 3 ms, then 3 + 6 = 9 ms, then 9 + 6 = 15 ms.
         let mut seen = Vec::new();
         for step in 0..3 {
             detector.update(20.0, 1.0, 6.0, at(6 * step));
             seen.push(detector.usage());
         }
-        assert_eq!(seen, [Usage::Normal, Usage::Normal, Usage::Over]);
+        assert_eq!(
+            seen,
+            [PathUsage::Normal, PathUsage::Normal, PathUsage::Over]
+        );
         // Falling, but above the threshold: the verdict stays.
         detector.update(19.0, 1.0, 6.0, at(18));
-        assert_eq!(detector.usage(), Usage::Over);
+        assert_eq!(detector.usage(), PathUsage::Over);
         detector.update(-16.0, 1.0, 6.0, at(24));
-        assert_eq!(detector.usage(), Usage::Under);
+        assert_eq!(detector.usage(), PathUsage::Under);
         detector.update(0.0, 1.0, 6.0, at(30));
-        assert_eq!(detector.usage(), Usage::Normal);
+        assert_eq!(detector.usage(), PathUsage::Normal);
     }
 
     #[test]
     fn a_falling_trend_is_no_overuse() {
-        let mut detector = Detector::default();
+        let mut detector = TrendDetector::default();
         for step in 0..5 {
             detector.update(26.0 - step as f64, 1.0, 20.0, at(20 * step));
-            assert_eq!(detector.usage(), Usage::Normal);
+            assert_eq!(detector.usage(), PathUsage::Normal);
         }
     }
 
     #[test]
     fn a_trend_that_only_counts_more_does_not_rise() {
-        let mut detector = Detector::default();
+        let mut detector = TrendDetector::default();
         for step in 0..5 {
             let (trend, weight) = (1.0 - 0.01 * step as f64, 20.0 + step as f64);
             detector.update(trend, weight, 20.0, at(20 * step));
-            assert_eq!(detector.usage(), Usage::Normal);
+            assert_eq!(detector.usage(), PathUsage::Normal);
         }
     }
 
     #[test]
     fn the_threshold_adapts_within_its_limits() {
-        let mut detector = Detector::default();
+        let mut detector = TrendDetector::default();
         detector.update(0.0, 1.0, 10.0, at(0));
         // 12.5 + 0.039·(0 − 12.5)·10 = 7.625.
         detector.update(0.0, 1.0, 10.0, at(10));

@@ -32,7 +32,7 @@ impl Delta {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Group {
+struct PacketGroup {
     first_sent: Instant,
     last_sent: Instant,
     first_received: Instant,
@@ -42,15 +42,15 @@ struct Group {
 /// The group being filled and the one before it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Groups {
-    current: Option<Group>,
-    previous: Option<Group>,
+    current: Option<PacketGroup>,
+    previous: Option<PacketGroup>,
     reordered: u32,
 }
 
 impl Groups {
     /// A packet arrived; the difference of the two groups before it, if it begins a new one.
     pub fn add(&mut self, sent: Instant, received: Instant) -> Option<Delta> {
-        let fresh = Group {
+        let fresh = PacketGroup {
             first_sent: sent,
             last_sent: sent,
             first_received: received,
@@ -87,7 +87,7 @@ impl Groups {
     }
 }
 
-impl Group {
+impl PacketGroup {
     fn takes(&self, sent: Instant, received: Instant) -> bool {
         self.is_burst(sent, received) || sent.since(self.first_sent) <= GROUP
     }

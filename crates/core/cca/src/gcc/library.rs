@@ -11,7 +11,7 @@
 //! included.
 
 use super::aimd::Capacity;
-use super::detector::{Detector, Usage};
+use super::detector::{PathUsage, TrendDetector};
 use super::groups::Delta;
 use super::signed_ms;
 use super::trendline::{GAIN, Trendline};
@@ -55,10 +55,10 @@ const RESPONSE: f64 = 0.1;
 #[derive(Debug, Clone)]
 pub struct GccLibrary {
     rate: f64,
-    group: Option<Group>,
-    previous: Option<Group>,
+    group: Option<ArrivalGroup>,
+    previous: Option<ArrivalGroup>,
     trendline: Trendline,
-    detector: Detector,
+    detector: TrendDetector,
     groups: u32,
     /// Packets sent, as far as reported: when, and bits; and their sum.
     sent: VecDeque<(Instant, u64)>,
@@ -76,7 +76,7 @@ impl Default for GccLibrary {
             group: None,
             previous: None,
             trendline: Trendline::default(),
-            detector: Detector::default(),
+            detector: TrendDetector::default(),
             groups: 0,
             sent: VecDeque::new(),
             bits: 0,
@@ -91,7 +91,7 @@ impl Default for GccLibrary {
 /// Packets that left together: their first, and how much later than that they left, and arrived,
 /// in milliseconds.
 #[derive(Debug, Clone, Copy)]
-struct Group {
+struct ArrivalGroup {
     first_sent: Instant,
     first_received: Instant,
     last_received: Instant,
@@ -100,9 +100,9 @@ struct Group {
     count: f64,
 }
 
-impl Group {
+impl ArrivalGroup {
     const fn new(sent: Instant, received: Instant) -> Self {
-        Group {
+        ArrivalGroup {
             first_sent: sent,
             first_received: received,
             last_received: received,
@@ -120,10 +120,10 @@ impl Group {
     }
 
     /// From the mean of one group to the mean of the next, in whole milliseconds.
-    fn until(&self, next: &Group) -> Delta {
+    fn until(&self, next: &ArrivalGroup) -> Delta {
         let sent = signed_ms(self.first_sent, next.first_sent);
         let received = signed_ms(self.first_received, next.first_received);
-        let mean = |sum: fn(&Group) -> f64| sum(next) / next.count - sum(self) / self.count;
+        let mean = |sum: fn(&ArrivalGroup) -> f64| sum(next) / next.count - sum(self) / self.count;
         Delta {
             sent: libm::trunc(sent + mean(|group| group.sent)),
             received: libm::trunc(received + mean(|group| group.received)),
@@ -135,7 +135,7 @@ impl GccLibrary {
     /// A packet arrived.
     fn add(&mut self, now: Instant, sent: Instant, received: Instant) {
         let Some(group) = &mut self.group else {
-            self.group = Some(Group::new(sent, received));
+            self.group = Some(ArrivalGroup::new(sent, received));
             return;
         };
         if sent < group.first_sent {
@@ -145,7 +145,7 @@ impl GccLibrary {
             group.add(sent, received);
             return;
         }
-        let complete = core::mem::replace(group, Group::new(sent, received));
+        let complete = core::mem::replace(group, ArrivalGroup::new(sent, received));
         self.rtts.push_back(now.since(complete.first_sent));
         if self.rtts.len() > RTT_GROUPS {
             self.rtts.pop_front();
@@ -194,10 +194,10 @@ impl GccLibrary {
         }
         let elapsed = self.changed.map_or(0.0, |at| now.since(at).as_secs_f64());
         match self.detector.usage() {
-            Usage::Over => self.decrease(received),
-            Usage::Under => self.holds = true,
-            Usage::Normal if self.holds => self.holds = false,
-            Usage::Normal => self.increase(elapsed.min(1.0), received),
+            PathUsage::Over => self.decrease(received),
+            PathUsage::Under => self.holds = true,
+            PathUsage::Normal if self.holds => self.holds = false,
+            PathUsage::Normal => self.increase(elapsed.min(1.0), received),
         }
         // Down as well as up, unlike libwebrtc's.
         let most = 1.5 * received.min(self.rate) + 10_000.0;
@@ -295,9 +295,9 @@ mod tests {
 
     #[test]
     fn groups_are_frames_and_their_means_count() {
-        let mut first = Group::new(at(0), at(20));
+        let mut first = ArrivalGroup::new(at(0), at(20));
         first.add(at(0), at(26));
-        let mut second = Group::new(at(40), at(60));
+        let mut second = ArrivalGroup::new(at(40), at(60));
         second.add(at(0), at(60));
         second.add(at(40), at(75));
         // Means: sent 0 and 40 (once 0 in between: 40 − 40/3 = 26.67), received 23 and 65.

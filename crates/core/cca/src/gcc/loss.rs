@@ -9,7 +9,7 @@
 mod model;
 
 use crate::Arrival;
-use model::{Channel, Model, Observation};
+use model::{Channel, LossObservation, Model};
 use units::{Duration, Instant};
 
 /// An observation covers this long of sending at least.
@@ -36,7 +36,7 @@ const FLOOR: f64 = 5_000.0;
 
 /// The limit that holds the rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Limit {
+pub(super) enum RateLimit {
     /// The delay, not loss.
     Delay,
     /// Loss, decreasing: padding continues.
@@ -70,12 +70,12 @@ pub(super) struct Loss {
     bounds: (f64, f64),
     model: Model,
     /// The observation being gathered, and the last packet sent of the one before it.
-    partial: Observation,
+    partial: LossObservation,
     last_sent: Option<Instant>,
     best: Option<Channel>,
     acknowledged: Option<f64>,
     rate: f64,
-    limit: Limit,
+    limit: RateLimit,
     hold: Hold,
     /// The rate that padding was begun for, and when.
     padding: Option<(f64, Instant)>,
@@ -89,12 +89,12 @@ impl Loss {
         Loss {
             bounds,
             model: Model::default(),
-            partial: Observation::default(),
+            partial: LossObservation::default(),
             last_sent: None,
             best: None,
             acknowledged: None,
             rate: 0.0,
-            limit: Limit::Delay,
+            limit: RateLimit::Delay,
             hold: Hold::default(),
             padding: None,
             step: None,
@@ -107,11 +107,11 @@ impl Loss {
     }
 
     /// Returns the limit that holds the rate.
-    pub fn limit(&self) -> Limit {
+    pub fn limit(&self) -> RateLimit {
         if self.rate().is_some() {
             self.limit
         } else {
-            Limit::Delay
+            RateLimit::Delay
         }
     }
 
@@ -201,7 +201,7 @@ impl Loss {
 
     fn most_candidate(&self) -> f64 {
         match (self.limit, self.step) {
-            (Limit::Delay, _) | (_, None) => self.bounds.1,
+            (RateLimit::Delay, _) | (_, None) => self.bounds.1,
             (_, Some((_, most))) => most,
         }
     }
@@ -213,7 +213,7 @@ impl Loss {
         if grows && self.model.average_loss() > found.inherent {
             found.bandwidth = old.bandwidth;
         }
-        if self.limit == Limit::Delay {
+        if self.limit == RateLimit::Delay {
             return found;
         }
         if let Some((since, most)) = self.step
@@ -228,7 +228,7 @@ impl Loss {
             let factor = if held { RAMP_UP_HELD } else { RAMP_UP };
             found.bandwidth = found.bandwidth.min(factor * arriving).max(old.bandwidth);
             // Padding accompanies growth only: a bit more is growth.
-            if self.limit == Limit::Loss && found.bandwidth == old.bandwidth {
+            if self.limit == RateLimit::Loss && found.bandwidth == old.bandwidth {
                 found.bandwidth += 1.0;
             }
         }
@@ -241,13 +241,13 @@ impl Loss {
     }
 
     fn is_rising(&self, old: f64, new: f64) -> bool {
-        let goes_on = old == new && self.limit == Limit::Rising;
-        (old < new || goes_on) && self.limit != Limit::Delay
+        let goes_on = old == new && self.limit == RateLimit::Rising;
+        (old < new || goes_on) && self.limit != RateLimit::Delay
     }
 
     /// Padding lasts for a while after each increase.
     fn may_go_on(&self, now: Instant, rate: f64) -> bool {
-        self.limit != Limit::Rising
+        self.limit != RateLimit::Rising
             || self
                 .padding
                 .is_some_and(|(begun, since)| since + PADDING >= now || begun < rate)
@@ -256,7 +256,7 @@ impl Loss {
     /// From the bounded estimate to the result.
     fn conclude(&mut self, now: Instant, bounded: f64, delay: f64) {
         let limits = bounded < delay;
-        if self.limit == Limit::Loss && self.hold.until > now && limits {
+        if self.limit == RateLimit::Loss && self.hold.until > now && limits {
             self.hold.rate = self.hold.rate.max(self.lower());
             self.rate = self.hold.rate.min(bounded);
             return;
@@ -266,9 +266,9 @@ impl Loss {
             if self.padding.is_none_or(|(begun, _)| bounded > begun) {
                 self.padding = Some((bounded, now));
             }
-            self.limit = Limit::Rising;
+            self.limit = RateLimit::Rising;
         } else if limits {
-            if self.limit != Limit::Loss {
+            if self.limit != RateLimit::Loss {
                 self.hold = Hold {
                     until: now + self.hold.next,
                     next: (self.hold.next * 2).min(LONGEST_HOLD),
@@ -276,15 +276,15 @@ impl Loss {
                 };
             }
             self.padding = None;
-            self.limit = Limit::Loss;
+            self.limit = RateLimit::Loss;
         } else {
             self.hold = Hold::default();
             self.padding = None;
-            self.limit = Limit::Delay;
+            self.limit = RateLimit::Delay;
         }
         self.rate = bounded;
         let over = |(since, _): (Instant, f64)| since + STEP < now;
-        if self.limit != Limit::Delay && self.step.is_none_or(over) {
+        if self.limit != RateLimit::Delay && self.step.is_none_or(over) {
             let best = self.best.map_or(bounded, |best| best.bandwidth);
             self.step = Some((now, (MOST_GROWTH * best).max(FLOOR)));
         }
@@ -321,7 +321,7 @@ mod tests {
         for step in 0..5 {
             second(&mut loss, step, usize::MAX, 1.2e6);
         }
-        assert_eq!((loss.rate(), loss.limit()), (Some(1.2e6), Limit::Delay));
+        assert_eq!((loss.rate(), loss.limit()), (Some(1.2e6), RateLimit::Delay));
     }
 
     #[test]
@@ -332,16 +332,19 @@ mod tests {
             second(&mut loss, step, 5, 2e6);
         }
         // A fifth: no more than 100 kbit/s over 0.15, but no less than the acknowledged rate.
-        assert_eq!((loss.rate(), loss.limit()), (Some(8e5), Limit::Loss));
+        assert_eq!((loss.rate(), loss.limit()), (Some(8e5), RateLimit::Loss));
         loss.set_acknowledged(Some(1e6));
         second(&mut loss, 5, usize::MAX, 2e6);
         let rising = loss.rate().unwrap();
-        assert!(rising >= 1e6 && loss.limit() != Limit::Delay, "{rising}");
+        assert!(
+            rising >= 1e6 && loss.limit() != RateLimit::Delay,
+            "{rising}"
+        );
         for step in 6..20 {
             second(&mut loss, step, usize::MAX, 2e6);
             // The acknowledged rate follows.
             loss.set_acknowledged(loss.rate());
         }
-        assert_eq!((loss.rate(), loss.limit()), (Some(2e6), Limit::Delay));
+        assert_eq!((loss.rate(), loss.limit()), (Some(2e6), RateLimit::Delay));
     }
 }

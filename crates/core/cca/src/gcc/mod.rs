@@ -37,8 +37,8 @@ use aimd::Aimd;
 use alr::Alr;
 use cluster::Clusters;
 use delay::Delay;
-use detector::Usage;
-use loss::Limit;
+use detector::PathUsage;
+use loss::RateLimit;
 use probe::Prober;
 use target::Target;
 use throughput::Throughput;
@@ -119,7 +119,7 @@ pub struct Gcc {
     /// The round trip of the last second, and when it was taken.
     rtt: Option<(Duration, Instant)>,
     /// The values last given to encoder, pacer and prober.
-    told: News,
+    told: ReportedValues,
     last_sent: Option<Instant>,
     next_process: Option<Instant>,
     /// Arrivals of one feedback in order of arrival; kept to keep its memory.
@@ -128,9 +128,9 @@ pub struct Gcc {
 
 /// The values that are reported when one of them changes.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct News {
+struct ReportedValues {
     rate: f64,
-    limit: Limit,
+    limit: RateLimit,
     rtt: Option<(Duration, Instant)>,
 }
 
@@ -171,9 +171,9 @@ impl Gcc {
             prober: Prober::new(start, probed.min(2.0 * most)),
             clusters: Clusters::default(),
             rtt: None,
-            told: News {
+            told: ReportedValues {
                 rate: start,
-                limit: Limit::Delay,
+                limit: RateLimit::Delay,
                 rtt: None,
             },
             last_sent: None,
@@ -219,7 +219,7 @@ impl Gcc {
             }
             let before = self.delay.usage();
             self.delay.add(now, arrival.sent, received);
-            recovered |= before == Usage::Under && self.delay.usage() == Usage::Normal;
+            recovered |= before == PathUsage::Under && self.delay.usage() == PathUsage::Normal;
         }
         self.throughput.trim();
         (probed, recovered)
@@ -229,12 +229,12 @@ impl Gcc {
     fn move_rate(&mut self, now: Instant, measured: Option<f64>, probed: Option<f64>) -> Moved {
         let usage = self.delay.usage();
         let moved = match (usage, measured, probed) {
-            (Usage::Over, Some(rate), _) if !self.aimd.may_decrease(now, rate) => Moved::Not,
-            (Usage::Over, Some(_), _) => {
+            (PathUsage::Over, Some(rate), _) if !self.aimd.may_decrease(now, rate) => Moved::Not,
+            (PathUsage::Over, Some(_), _) => {
                 self.aimd.update(now, usage, measured);
                 Moved::Lowered
             }
-            (Usage::Over, None, _) => {
+            (PathUsage::Over, None, _) => {
                 self.aimd.halve(now);
                 Moved::Lowered
             }
@@ -260,7 +260,7 @@ impl Gcc {
     /// Reports the rate to the others if any part of it is new.
     fn tell(&mut self, now: Instant) {
         let rate = self.target.rate();
-        let news = News {
+        let news = ReportedValues {
             rate,
             limit: self.target.limit(),
             rtt: self.rtt,
@@ -270,8 +270,8 @@ impl Gcc {
         }
         self.told = news;
         self.alr.set_estimate(rate);
-        let blocked = self.delay.usage() != Usage::Normal
-            || self.target.limit() != Limit::Delay
+        let blocked = self.delay.usage() != PathUsage::Normal
+            || self.target.limit() != RateLimit::Delay
             || self.target.is_silent();
         self.prober.set_estimate(now, rate, blocked);
     }
@@ -355,8 +355,8 @@ impl Control for Gcc {
 
     fn padding_rate(&self) -> Rate {
         match self.told.limit {
-            Limit::Rising => Rate::from_bits(self.told.rate as u64),
-            Limit::Delay | Limit::Loss => Rate::default(),
+            RateLimit::Rising => Rate::from_bits(self.told.rate as u64),
+            RateLimit::Delay | RateLimit::Loss => Rate::default(),
         }
     }
 

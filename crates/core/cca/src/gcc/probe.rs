@@ -29,7 +29,7 @@ const SPAN: Duration = Duration::from_millis(15);
 const PACKETS: u32 = 5;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum State {
+enum ProbeState {
     /// No probe was sent yet.
     Fresh,
     /// A result above this rate lets another probe follow.
@@ -41,7 +41,7 @@ enum State {
 /// The controller's state. Rates in bit/s.
 #[derive(Debug, Clone)]
 pub(super) struct Prober {
-    state: State,
+    state: ProbeState,
     pending: VecDeque<Probe>,
     next_id: u32,
     /// No probes above this rate.
@@ -59,7 +59,7 @@ impl Prober {
     /// For probes of `most` at most, starting at `estimate`.
     pub fn new(estimate: f64, most: f64) -> Self {
         Prober {
-            state: State::Fresh,
+            state: ProbeState::Fresh,
             pending: VecDeque::new(),
             next_id: 1,
             most,
@@ -73,8 +73,8 @@ impl Prober {
 
     /// The next burst to send.
     pub fn take(&mut self, now: Instant) -> Option<Probe> {
-        if self.state == State::Fresh {
-            self.state = State::Complete;
+        if self.state == ProbeState::Fresh {
+            self.state = ProbeState::Complete;
             self.initiate(now, &FIRST.map(|scale| scale * self.estimate), true);
         }
         self.pending.pop_front()
@@ -87,7 +87,7 @@ impl Prober {
         }
         self.estimate = rate;
         self.blocked = blocked;
-        if let State::Waiting(above) = self.state
+        if let ProbeState::Waiting(above) = self.state
             && rate > above
         {
             self.initiate(now, &[FURTHER * rate], true);
@@ -97,10 +97,10 @@ impl Prober {
     /// Gives up waiting, and probes periodically in the application-limited region that lasts
     /// since `limited_since`.
     pub fn process(&mut self, now: Instant, limited_since: Option<Instant>) {
-        if matches!(self.state, State::Waiting(_)) && now.since(self.started) > WAIT {
-            self.state = State::Complete;
+        if matches!(self.state, ProbeState::Waiting(_)) && now.since(self.started) > WAIT {
+            self.state = ProbeState::Complete;
         }
-        if self.state == State::Complete
+        if self.state == ProbeState::Complete
             && let Some(since) = limited_since
             && now >= since.max(self.started) + ALR_INTERVAL
         {
@@ -118,7 +118,7 @@ impl Prober {
         let due = self
             .recovered
             .is_none_or(|last| now.since(last) > RECOVERY_TIME);
-        if self.state == State::Complete
+        if self.state == ProbeState::Complete
             && due
             && now.since(at) < RECOVERY_TIME
             && (1.0 - UNCERTAINTY) * rate > self.estimate
@@ -145,9 +145,9 @@ impl Prober {
         }
         self.started = now;
         self.state = if further && last < cap {
-            State::Waiting(WORTH_FURTHER * last)
+            ProbeState::Waiting(WORTH_FURTHER * last)
         } else {
-            State::Complete
+            ProbeState::Complete
         };
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! libwebrtc's `send_side_bandwidth_estimation.cc`.
 
-use super::loss::{Limit, Loss};
+use super::loss::{Loss, RateLimit};
 use crate::Arrival;
 use units::{Duration, Instant};
 
@@ -22,12 +22,12 @@ pub(super) struct Target {
     /// The delay-based estimate, once there is one.
     delay: f64,
     loss: Loss,
-    watch: Watch,
+    watch: RttWatch,
 }
 
 /// When packets left and feedback arrived.
 #[derive(Debug, Clone, Default)]
-struct Watch {
+struct RttWatch {
     last_sent: Option<Instant>,
     /// The last feedback, or the first packet before there was one.
     last_heard: Option<Instant>,
@@ -36,7 +36,7 @@ struct Watch {
     backed_off: Option<Instant>,
 }
 
-impl Watch {
+impl RttWatch {
     fn is_silent(&self) -> bool {
         match (self.last_sent, self.last_heard) {
             (Some(sent), Some(heard)) => self.rtt + sent.since(heard) > BACKOFF_RTT,
@@ -53,7 +53,7 @@ impl Target {
             bounds,
             delay: f64::INFINITY,
             loss: Loss::new(bounds),
-            watch: Watch::default(),
+            watch: RttWatch::default(),
         }
     }
 
@@ -63,7 +63,7 @@ impl Target {
     }
 
     /// The limit that loss sets.
-    pub fn limit(&self) -> Limit {
+    pub fn limit(&self) -> RateLimit {
         self.loss.limit()
     }
 

@@ -21,7 +21,7 @@ const DISORDER: Duration = Duration::from_secs(1);
 const LEAST_TIME: Duration = Duration::from_millis(1);
 
 #[derive(Debug, Clone, Copy)]
-struct Packet {
+struct AckedPacket {
     sent: Instant,
     received: Instant,
     bytes: u32,
@@ -30,7 +30,7 @@ struct Packet {
 /// Arrivals within the window, in order of arrival.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Throughput {
-    window: VecDeque<Packet>,
+    window: VecDeque<AckedPacket>,
     /// The latest time of sending among the packets that have left the window.
     left: Option<Instant>,
 }
@@ -38,7 +38,7 @@ pub(super) struct Throughput {
 impl Throughput {
     /// A packet of `bytes`, sent at `sent`, arrived at `received` on the receiver's clock.
     pub fn add(&mut self, sent: Instant, received: Instant, bytes: u32) {
-        let packet = Packet {
+        let packet = AckedPacket {
             sent,
             received,
             bytes,
@@ -103,7 +103,7 @@ impl Throughput {
 
     /// The same if packets arrived in the order in which they left, the `first` of them and `bytes` in
     /// all.
-    fn leaving_in_order(&self, first: &Packet, bytes: u64) -> Leaving {
+    fn leaving_in_order(&self, first: &AckedPacket, bytes: u64) -> Leaving {
         let newest = self.window.back().unwrap_or(first).sent;
         let together = self.window.iter().rev();
         let together = together.take_while(|packet| packet.sent == newest);
@@ -120,7 +120,7 @@ impl Throughput {
 /// The rate of arriving: n packets span n − 1 gaps, the longest of which counts as the second
 /// longest, and the first packet's bytes belong to none.
 struct Arriving {
-    first: Packet,
+    first: AckedPacket,
     last: Instant,
     longest: Duration,
     second: Duration,
@@ -131,7 +131,7 @@ struct Arriving {
 }
 
 impl Arriving {
-    fn from(first: &Packet) -> Self {
+    fn from(first: &AckedPacket) -> Self {
         Arriving {
             first: *first,
             last: first.received,
@@ -143,7 +143,7 @@ impl Arriving {
         }
     }
 
-    fn add(&mut self, packet: &Packet) {
+    fn add(&mut self, packet: &AckedPacket) {
         let gap = packet.received.since(self.last);
         self.last = packet.received;
         // Hardly any gap is one of the longest.
@@ -186,7 +186,7 @@ impl Leaving {
         }
     }
 
-    fn add(&mut self, packet: &Packet) {
+    fn add(&mut self, packet: &AckedPacket) {
         if packet.sent < self.from {
             return;
         }

@@ -12,14 +12,14 @@
 //! Not for: a path without queues, on which neither rule gives a verdict.
 
 use super::dealing::Dealing;
-use super::neighbours::{Delays, Neighbours};
+use super::neighbours::{Neighbours, SubflowDelays};
 use super::score::{self, Score};
 use super::settings::{Rule, Settings, Subflow};
-use super::shares::{Outcome, Recent, Shares};
-use super::trains::{EVERY, Shown, Trains};
+use super::shares::{IntervalOutcome, Recent, Shares};
+use super::trains::{EVERY, Trains, TrainsShown};
 use super::verdict::{Evidence, Verdict};
 use crate::Signal;
-use crate::notice::Kind;
+use crate::notice::NoticeKind;
 use std::collections::VecDeque;
 use units::{Duration, Instant};
 
@@ -47,14 +47,14 @@ const PACKET: u64 = 1500;
 
 /// The bytes sent between two swaps, and their outcome.
 #[derive(Debug, Clone)]
-struct Interval {
+struct SwapInterval {
     number: u64,
     start: Instant,
     end: Option<Instant>,
-    outcome: Outcome,
+    outcome: IntervalOutcome,
     /// Data sent later has arrived.
     closed: [bool; 2],
-    delays: [Delays; 2],
+    delays: [SubflowDelays; 2],
 }
 
 /// The detector.
@@ -71,9 +71,9 @@ pub struct Detector {
     /// When each subflow last sent.
     last_sent: [Option<Instant>; 2],
     /// Intervals whose packets are followed, the oldest first. The one that runs is the last.
-    intervals: VecDeque<Interval>,
+    intervals: VecDeque<SwapInterval>,
     /// Memory to use again.
-    spare: Vec<[Delays; 2]>,
+    spare: Vec<[SubflowDelays; 2]>,
     scratch: Vec<f64>,
     recent: Recent,
     score: Score,
@@ -269,7 +269,7 @@ impl Detector {
         for earlier in self.intervals.iter_mut().take(place) {
             earlier.closed[side] = true;
         }
-        while self.intervals.front().is_some_and(Interval::is_closed) {
+        while self.intervals.front().is_some_and(SwapInterval::is_closed) {
             self.evaluate_first(now);
         }
     }
@@ -298,7 +298,7 @@ impl Detector {
 
     /// The verdict at `now`: the last evaluation, or an earlier finding, for as long as it holds.
     pub fn verdict(&self, now: Instant) -> Verdict {
-        if self.last.kind == Kind::Unknown && now.since(self.held.at) <= self.settings.hold {
+        if self.last.kind == NoticeKind::Unknown && now.since(self.held.at) <= self.settings.hold {
             return self.held;
         }
         if now.since(self.last.at) <= self.settings.hold {
@@ -330,11 +330,11 @@ impl Detector {
             self.recycle(oldest);
         }
         self.number += 1;
-        self.intervals.push_back(Interval {
+        self.intervals.push_back(SwapInterval {
             number: self.number,
             start: now,
             end: None,
-            outcome: Outcome {
+            outcome: IntervalOutcome {
                 dominant: self.dominant,
                 sent: [0; 2],
                 delivered: [0; 2],
@@ -345,16 +345,16 @@ impl Detector {
         });
     }
 
-    fn recycle(&mut self, interval: Interval) {
+    fn recycle(&mut self, interval: SwapInterval) {
         let mut delays = interval.delays;
-        delays.iter_mut().for_each(Delays::clear);
+        delays.iter_mut().for_each(SubflowDelays::clear);
         self.spare.push(delays);
     }
 
     /// Judges intervals that end now, and those that wait for too long.
     fn close(&mut self, now: Instant, rtt: Duration) {
         let patience = rtt * 3 + GIVEN_UP;
-        let late = |interval: &Interval| interval.end.is_some_and(|end| now > end + patience);
+        let late = |interval: &SwapInterval| interval.end.is_some_and(|end| now > end + patience);
         while self.intervals.front().is_some_and(late) {
             self.evaluate_first(now);
         }
@@ -376,9 +376,9 @@ impl Detector {
         self.recycle(interval);
     }
 
-    fn by_shares(&mut self, now: Instant, interval: &Interval, rule: &Shares) {
+    fn by_shares(&mut self, now: Instant, interval: &SwapInterval, rule: &Shares) {
         let found = self.recent.add(&interval.outcome, rule);
-        let (kind, confidence) = found.map_or((Kind::Unknown, 0.0), |found| {
+        let (kind, confidence) = found.map_or((NoticeKind::Unknown, 0.0), |found| {
             rule.verdict(found, self.settings.dominant)
         });
         let evidence = found.map_or(Evidence::None, |found| Evidence::Shares {
@@ -393,9 +393,9 @@ impl Detector {
         });
     }
 
-    fn by_delays(&mut self, now: Instant, interval: &Interval) {
+    fn by_delays(&mut self, now: Instant, interval: &SwapInterval) {
         let length = interval.end.unwrap_or(now).since(interval.start);
-        let Outcome {
+        let IntervalOutcome {
             dominant,
             delivered,
             ..
@@ -412,7 +412,7 @@ impl Detector {
         let swing = (self.settings.dominant - 0.5) * length.as_millis_f64();
         let says = self.score.interval(
             now,
-            &score::Interval {
+            &score::ScoredInterval {
                 number: interval.number,
                 dominant,
                 packet: self.packet,
@@ -442,7 +442,7 @@ impl Detector {
     fn found(&mut self, verdict: Verdict) {
         self.evaluated += 1;
         self.last = verdict;
-        if verdict.kind != Kind::Unknown {
+        if verdict.kind != NoticeKind::Unknown {
             self.held = verdict;
         }
     }
@@ -450,17 +450,17 @@ impl Detector {
     /// Judges the last train, and begins another if there is neither a fresh verdict nor a queue.
     fn next_train(&mut self, now: Instant) {
         match self.trains.judge() {
-            Some(Shown::Overtaking) => {
+            Some(TrainsShown::Overtaking) => {
                 self.score.train(now);
                 self.scored(Evidence::Train);
             }
-            Some(Shown::Order) => {
+            Some(TrainsShown::Order) => {
                 self.score.in_order(now);
                 self.scored(Evidence::Order);
             }
             None => {}
         }
-        let known = self.last.kind != Kind::Unknown && now.since(self.last.at) < NO_NEWS;
+        let known = self.last.kind != NoticeKind::Unknown && now.since(self.last.at) < NO_NEWS;
         let (least, packets) = NO_QUEUE;
         let queue = self.base.map(|base| self.rtt.saturating_sub(base));
         let empty = queue
@@ -469,7 +469,7 @@ impl Detector {
             .trains
             .fit(self.rtt.as_millis_f64() / self.packet.max(1e-3));
         let in_doubt = fits && queue.is_some_and(|queue| queue <= JITTER);
-        let doubtful = known && self.last.kind == Kind::Shared && in_doubt;
+        let doubtful = known && self.last.kind == NoticeKind::Shared && in_doubt;
         let both = self.last_sent.iter().all(Option::is_some);
         self.gathered = doubtful;
         if let Some(rest) = self.trains.rest() {
@@ -487,7 +487,7 @@ impl Detector {
     }
 }
 
-impl Interval {
+impl SwapInterval {
     fn is_closed(&self) -> bool {
         self.closed == [true; 2]
     }

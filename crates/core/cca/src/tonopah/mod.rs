@@ -28,7 +28,7 @@ mod shares;
 mod trains;
 mod verdict;
 
-pub use crate::notice::Kind;
+pub use crate::notice::NoticeKind;
 pub use dealing::Deal;
 pub use detector::Detector;
 pub use pair::{Pair, Reaction};

@@ -15,9 +15,9 @@ const MEDIAN_OF_DIFFERENCE: f64 = 0.954;
 
 /// One subflow's delays in an interval, by the time of sending.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Delays(Vec<(Instant, f64)>);
+pub(super) struct SubflowDelays(Vec<(Instant, f64)>);
 
-impl Delays {
+impl SubflowDelays {
     /// A packet that left at `sent` took `delay`. Those that were sent before one that is known are left
     /// out.
     pub(super) fn add(&mut self, sent: Instant, delay: Duration) {
@@ -53,7 +53,7 @@ impl Delays {
 
 /// One half of an interval: means over its neighbours, in milliseconds.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Half {
+pub(super) struct IntervalHalf {
     /// Pairs of neighbours.
     pub(super) n: u32,
     /// The dominant subflow's delay.
@@ -62,7 +62,7 @@ pub(super) struct Half {
     pub(super) lesser: f64,
 }
 
-impl Half {
+impl IntervalHalf {
     /// By how much the dominant subflow waited longer.
     pub(super) fn difference(&self) -> f64 {
         self.dominant - self.lesser
@@ -79,7 +79,7 @@ impl Half {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Neighbours {
     /// Both halves.
-    pub(super) halves: [Half; 2],
+    pub(super) halves: [IntervalHalf; 2],
     /// Standard deviation of one pair's difference, milliseconds: by the median step from a pair to
     /// the next, which a queue that grows does not widen.
     pub(super) noise: f64,
@@ -88,12 +88,12 @@ pub(super) struct Neighbours {
 impl Neighbours {
     /// Those of an interval from `start` on. `scratch` is memory that is used again.
     pub(super) fn of(
-        dominant: &Delays,
-        lesser: &Delays,
+        dominant: &SubflowDelays,
+        lesser: &SubflowDelays,
         (start, length): (Instant, Duration),
         scratch: &mut Vec<f64>,
     ) -> Self {
-        let mut halves = [Half::default(); 2];
+        let mut halves = [IntervalHalf::default(); 2];
         let mut last = None;
         scratch.clear();
         for &(sent, delay) in &lesser.0 {
@@ -131,8 +131,8 @@ mod tests {
         Instant::ZERO + Duration::from_millis(ms)
     }
 
-    fn delays(of: &[(u64, u64)]) -> Delays {
-        let mut delays = Delays::default();
+    fn delays(of: &[(u64, u64)]) -> SubflowDelays {
+        let mut delays = SubflowDelays::default();
         for &(sent, delay) in of {
             delays.add(at(sent), Duration::from_millis(delay));
         }
@@ -148,7 +148,7 @@ mod tests {
         assert_eq!(known.at(at(5), near), Some(20.0), "before the first");
         assert_eq!(known.at(at(26), near), Some(40.0), "after the last");
         assert_eq!(known.at(at(27), near), None, "too far");
-        assert_eq!(Delays::default().at(at(0), near), None);
+        assert_eq!(SubflowDelays::default().at(at(0), near), None);
     }
 
     #[test]
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn memory_is_bounded_at_any_rate() {
-        let mut delays = Delays::default();
+        let mut delays = SubflowDelays::default();
         for ns in 0..1_000_000 {
             delays.add(Instant::from_nanos(50 * ns), Duration::from_millis(1));
         }

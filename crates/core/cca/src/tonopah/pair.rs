@@ -13,7 +13,7 @@ use super::alone::Alone;
 use super::dealing::Deal;
 use super::detector::Detector;
 use super::settings::{Settings, Subflow};
-use crate::notice::Kind;
+use crate::notice::NoticeKind;
 use crate::{Ack, Congestion, Control, Notice, Pace, Setup};
 use delivered::Delivered;
 use half::Half;
@@ -40,7 +40,7 @@ pub enum Reaction {
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Side {
+struct PairSide {
     in_flight: u64,
     srtt: Duration,
     min_rtt: Duration,
@@ -67,7 +67,7 @@ pub struct Pair {
     pace: Pace,
     mss: u64,
     interval: Duration,
-    sides: [Side; 2],
+    sides: [PairSide; 2],
     delivered: Delivered,
     min_rtt: Duration,
     /// When congestion was last answered; valid until data sent later arrives.
@@ -79,7 +79,7 @@ pub struct Pair {
     reduced: bool,
     /// Acknowledged and not yet credited, where round trips are shorter than intervals: in thousandths.
     credit: u64,
-    told: Option<Kind>,
+    told: Option<NoticeKind>,
     notices: VecDeque<Notice>,
 }
 
@@ -104,7 +104,7 @@ impl Pair {
             one: true,
             alone: false,
             mss: setup.mss,
-            sides: [Side::default(); 2],
+            sides: [PairSide::default(); 2],
             delivered: Delivered::default(),
             min_rtt: Duration::ZERO,
             congested: None,
@@ -275,14 +275,14 @@ impl Pair {
             self.told = Some(kind);
             self.notice(Notice::Verdict(kind));
         }
-        self.alone = kind == Kind::Fair;
+        self.alone = kind == NoticeKind::Fair;
         let young = now.since(self.detector.last_fair()) < ONE_SHARE;
         self.detector
             .set_single(self.one && young && self.keeps_queue());
         match self.reaction {
             Reaction::Switch(_) => {}
             Reaction::Reduce(Reduction::Part(part)) => {
-                if fresh && verdict.kind == Kind::Fair && !self.base.in_slow_start() {
+                if fresh && verdict.kind == NoticeKind::Fair && !self.base.in_slow_start() {
                     self.reduce(part);
                 }
             }

@@ -4,8 +4,8 @@
 //! paths differ by, for whatever reason, counts once with each sign. What is left is what follows
 //! the roles, and only queues of their own do that.
 
-use super::neighbours::{Half, Neighbours, median};
-use crate::notice::Kind;
+use super::neighbours::{IntervalHalf, Neighbours, median};
+use crate::notice::NoticeKind;
 use std::collections::VecDeque;
 use units::{Duration, Instant};
 
@@ -54,7 +54,7 @@ pub(super) struct Observation {
 
 /// An interval whose packets are accounted for.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Interval {
+pub(super) struct ScoredInterval {
     /// Number in the order of time.
     pub(super) number: u64,
     /// Place of the dominant subflow.
@@ -96,7 +96,7 @@ impl Base {
 pub(super) struct Score {
     sum: f64,
     moved: Instant,
-    kind: Kind,
+    kind: NoticeKind,
     /// When evidence last agreed with the verdict.
     renewed: Instant,
     /// When evidence last was for fair queuing.
@@ -119,7 +119,7 @@ impl Score {
         Score {
             sum: 0.0,
             moved: Instant::ZERO,
-            kind: Kind::Unknown,
+            kind: NoticeKind::Unknown,
             renewed: Instant::ZERO,
             fair: Instant::ZERO,
             last: Observation::default(),
@@ -133,7 +133,7 @@ impl Score {
     }
 
     /// The verdict, without regard to its age.
-    pub(super) fn kind(&self) -> Kind {
+    pub(super) fn kind(&self) -> NoticeKind {
         self.kind
     }
 
@@ -158,7 +158,7 @@ impl Score {
     }
 
     /// The next interval. True if it said something.
-    pub(super) fn interval(&mut self, now: Instant, interval: &Interval) -> bool {
+    pub(super) fn interval(&mut self, now: Instant, interval: &ScoredInterval) -> bool {
         let [first, second] = interval.neighbours.halves;
         for half in [first, second] {
             if half.n >= PAIRS {
@@ -195,7 +195,7 @@ impl Score {
     pub(super) fn train(&mut self, now: Instant) {
         self.fade(now);
         self.sum = self.sum.max(ENOUGH);
-        self.kind = Kind::Fair;
+        self.kind = NoticeKind::Fair;
         self.renewed = now;
         self.fair = now;
         self.trusted = now + TRUSTED;
@@ -208,7 +208,7 @@ impl Score {
         }
     }
 
-    fn note(&mut self, now: Instant, dominant: usize, half: &Half) {
+    fn note(&mut self, now: Instant, dominant: usize, half: &IntervalHalf) {
         self.bases[dominant].note(now, half.dominant);
         self.bases[1 - dominant].note(now, half.lesser);
         self.halves.push_back(half.lesser);
@@ -218,7 +218,7 @@ impl Score {
     }
 
     /// The longer queue of both, each above its own base.
-    fn queue(&self, dominant: usize, half: &Half) -> f64 {
+    fn queue(&self, dominant: usize, half: &IntervalHalf) -> f64 {
         let first = half.dominant - self.bases[dominant].get();
         first.max(half.lesser - self.bases[1 - dominant].get())
     }
@@ -232,7 +232,13 @@ impl Score {
     }
 
     /// By how much an observation moves the score: up for queues of their own, down for one.
-    fn weigh(&mut self, now: Instant, interval: &Interval, half: &Half, seen: Observation) -> f64 {
+    fn weigh(
+        &mut self,
+        now: Instant,
+        interval: &ScoredInterval,
+        half: &IntervalHalf,
+        seen: Observation,
+    ) -> f64 {
         let noise = interval.neighbours.noise;
         let least = LEAST
             .max(LEAST_PACKETS * interval.packet)
@@ -273,18 +279,18 @@ impl Score {
         self.sum = (self.sum + by).clamp(-MOST, MOST);
         let old = self.kind;
         self.kind = match old {
-            _ if self.sum >= ENOUGH => Kind::Fair,
-            _ if self.sum <= -ENOUGH => Kind::Shared,
-            Kind::Fair if self.sum < 0.0 => Kind::Unknown,
+            _ if self.sum >= ENOUGH => NoticeKind::Fair,
+            _ if self.sum <= -ENOUGH => NoticeKind::Shared,
+            NoticeKind::Fair if self.sum < 0.0 => NoticeKind::Unknown,
             kind => kind,
         };
         if by > 0.0 {
             self.fair = now;
         }
         let agrees = match self.kind {
-            Kind::Fair => by > 0.0,
-            Kind::Shared => by < 0.0,
-            Kind::Unknown => true,
+            NoticeKind::Fair => by > 0.0,
+            NoticeKind::Shared => by < 0.0,
+            NoticeKind::Unknown => true,
         };
         if agrees || self.kind != old {
             self.renewed = now;

@@ -3,7 +3,7 @@
 //! Fair queues deliver the same of both subflows, one queue in proportion to what was sent. It needs
 //! a queue that lasts: the subflow that was dominant before has to have packets waiting.
 
-use crate::notice::Kind;
+use crate::notice::NoticeKind;
 use std::collections::VecDeque;
 use units::{Duration, Instant};
 
@@ -20,7 +20,7 @@ pub struct Shares {
 
 /// What became of the bytes sent in an interval, by subflow.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Outcome {
+pub(super) struct IntervalOutcome {
     pub(super) dominant: usize,
     pub(super) sent: [u64; 2],
     pub(super) delivered: [u64; 2],
@@ -42,7 +42,7 @@ pub(super) struct Recent(VecDeque<Sum>);
 
 /// The dominant subflow's shares.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(super) struct Found {
+pub(super) struct DominantShares {
     /// Of the bytes sent.
     pub(super) sent: f64,
     /// Of the rate of delivery.
@@ -58,7 +58,11 @@ impl Recent {
     /// One more interval, and the shares if there are enough. A subflow's rate is the bytes that it
     /// sent in its intervals over the time from the first to the last acknowledgement of them, as in
     /// the author's program: if a queue builds up, that takes longer than the interval.
-    pub(super) fn add(&mut self, interval: &Outcome, rule: &Shares) -> Option<Found> {
+    pub(super) fn add(
+        &mut self,
+        interval: &IntervalOutcome,
+        rule: &Shares,
+    ) -> Option<DominantShares> {
         let sides = [interval.dominant, 1 - interval.dominant];
         self.0.push_back(Sum {
             sent: sides.map(|side| interval.sent[side]),
@@ -74,7 +78,7 @@ impl Recent {
         (self.0.len() == rule.intervals).then(|| self.shares())
     }
 
-    fn shares(&self) -> Found {
+    fn shares(&self) -> DominantShares {
         let sum = |of: fn(&Sum) -> [f64; 2]| {
             self.0
                 .iter()
@@ -86,7 +90,7 @@ impl Recent {
             sum(|sum| sum.delivered.map(|bytes| bytes as f64)),
             sum(|sum| sum.time.map(|time| time.as_secs_f64())),
         ];
-        Found {
+        DominantShares {
             sent: share(sum(|sum| sum.sent.map(|bytes| bytes as f64))),
             delivered: share([0, 1].map(|role| bytes[role] / time[role].max(1e-9))),
         }
@@ -95,15 +99,15 @@ impl Recent {
 
 impl Shares {
     /// A verdict, with the distance from another one: 0 to 1. The dominant subflow is to send `most`.
-    pub(super) fn verdict(&self, found: Found, most: f64) -> (Kind, f64) {
+    pub(super) fn verdict(&self, found: DominantShares, most: f64) -> (NoticeKind, f64) {
         if found.sent < self.sent_at_least {
-            return (Kind::Unknown, 0.0);
+            return (NoticeKind::Unknown, 0.0);
         }
         let distance = (found.delivered - self.fair_below).abs() / (most - self.fair_below);
         if found.delivered < self.fair_below {
-            (Kind::Fair, distance.min(1.0))
+            (NoticeKind::Fair, distance.min(1.0))
         } else {
-            (Kind::Shared, distance.min(1.0))
+            (NoticeKind::Shared, distance.min(1.0))
         }
     }
 }
@@ -119,10 +123,10 @@ mod tests {
             fair_below: 0.55,
             sent_at_least: 0.575,
         };
-        let verdict = |sent, delivered| rule.verdict(Found { sent, delivered }, 0.6);
-        assert_eq!(verdict(0.56, 0.5).0, Kind::Unknown);
-        assert_eq!(verdict(0.6, 0.549).0, Kind::Fair);
-        assert_eq!(verdict(0.6, 0.551).0, Kind::Shared);
-        assert_eq!(verdict(0.6, 0.5), (Kind::Fair, 1.0));
+        let verdict = |sent, delivered| rule.verdict(DominantShares { sent, delivered }, 0.6);
+        assert_eq!(verdict(0.56, 0.5).0, NoticeKind::Unknown);
+        assert_eq!(verdict(0.6, 0.549).0, NoticeKind::Fair);
+        assert_eq!(verdict(0.6, 0.551).0, NoticeKind::Shared);
+        assert_eq!(verdict(0.6, 0.5), (NoticeKind::Fair, 1.0));
     }
 }

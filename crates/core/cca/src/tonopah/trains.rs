@@ -48,7 +48,7 @@ const RESTS: [Duration; 2] = [Duration::from_secs(8), Duration::from_secs(256)];
 
 /// One train.
 #[derive(Debug, Clone)]
-struct Train {
+struct SentTrain {
     first: usize,
     /// Packets sent, and those lost.
     sent: u32,
@@ -61,7 +61,7 @@ struct Train {
 
 /// What two trains in turn have shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shown {
+pub(super) enum TrainsShown {
     /// Packets of the second run overtook the first: queues of their own.
     Overtaking,
     /// None did, although both runs waited: one queue.
@@ -100,7 +100,7 @@ pub(super) struct Trains {
     least: u32,
     /// And in those of the next train, or the one that is sent.
     run: u32,
-    now: Option<Train>,
+    now: Option<SentTrain>,
     /// Since when a train waits for room in the window.
     waits: Option<Instant>,
     next: Instant,
@@ -145,7 +145,7 @@ impl Trains {
     pub(super) fn begin(&mut self, now: Instant, rtt: Duration) {
         self.first = 1 - self.first;
         self.next = now + EVERY.max(rtt * 2);
-        self.now = Some(Train {
+        self.now = Some(SentTrain {
             first: self.first,
             sent: 0,
             lost: 0,
@@ -239,7 +239,7 @@ impl Trains {
     }
 
     fn is_late(&self, now: Instant) -> bool {
-        let late = |train: &Train| now.since(train.to) > TOGETHER;
+        let late = |train: &SentTrain| now.since(train.to) > TOGETHER;
         self.now.as_ref().is_some_and(late)
     }
 
@@ -251,7 +251,7 @@ impl Trains {
 
     /// Whether a packet that left at `sent_at` is part of the last train.
     pub(super) fn includes(&self, sent_at: Instant) -> bool {
-        let within = |train: &Train| (train.from..=train.to).contains(&sent_at);
+        let within = |train: &SentTrain| (train.from..=train.to).contains(&sent_at);
         self.now.as_ref().is_some_and(within)
     }
 
@@ -281,7 +281,7 @@ impl Trains {
     }
 
     /// The last train is over: what it and the one before have shown.
-    pub(super) fn judge(&mut self) -> Option<Shown> {
+    pub(super) fn judge(&mut self) -> Option<TrainsShown> {
         let train = self.now.take()?;
         let passed = train.passed();
         let twice = u64::from(2 * self.least);
@@ -300,14 +300,14 @@ impl Trains {
             return None;
         }
         if both.iter().all(overtaken) {
-            return Some(Shown::Overtaking);
+            return Some(TrainsShown::Overtaking);
         }
         let in_order = |train: &Arrived| train.queued && train.overtaken.share() <= IN_ORDER;
-        both.iter().all(in_order).then_some(Shown::Order)
+        both.iter().all(in_order).then_some(TrainsShown::Order)
     }
 }
 
-impl Train {
+impl SentTrain {
     /// From the first to the last arrival.
     fn passed(&self) -> Option<Duration> {
         let arrivals = || self.arrivals.iter().flatten();
@@ -376,7 +376,7 @@ mod tests {
         train(&mut trains, 0, fair);
         assert_eq!(trains.judge(), None, "the first of two");
         train(&mut trains, 1, fair);
-        assert_eq!(trains.judge(), Some(Shown::Overtaking));
+        assert_eq!(trains.judge(), Some(TrainsShown::Overtaking));
     }
 
     #[test]
@@ -449,10 +449,10 @@ mod tests {
             };
             [0, 1].map(second)
         };
-        assert_eq!(long(|place| place), [None, Some(Shown::Order)]);
+        assert_eq!(long(|place| place), [None, Some(TrainsShown::Order)]);
         // One packet is overtaken by one, and one that is left out by more: below a hundredth of pairs.
         let late = |place| if place >= 22 { 25 } else { place };
-        assert_eq!(long(late), [None, Some(Shown::Order)]);
+        assert_eq!(long(late), [None, Some(TrainsShown::Order)]);
         // Between a hundredth and what fair queues show.
         let doubtful = |place| match place {
             19 | 20 => place + 14,

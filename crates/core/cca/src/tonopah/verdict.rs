@@ -1,6 +1,6 @@
 //! Verdicts, and their reasons in words.
 
-use crate::notice::Kind;
+use crate::notice::NoticeKind;
 use core::fmt;
 use units::Instant;
 
@@ -8,7 +8,7 @@ use units::Instant;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Verdict {
     /// The verdict.
-    pub kind: Kind,
+    pub kind: NoticeKind,
     /// How far it is from another one: 0 to 1.
     pub confidence: f64,
     /// The last observation.
@@ -20,7 +20,7 @@ pub struct Verdict {
 impl Verdict {
     pub(super) const fn none(at: Instant) -> Self {
         Verdict {
-            kind: Kind::Unknown,
+            kind: NoticeKind::Unknown,
             confidence: 0.0,
             evidence: Evidence::None,
             at,

@@ -50,7 +50,7 @@ impl Aim {
 
 /// The decision about a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Verdict {
+pub(super) struct CobaltVerdict {
     /// Drop it, if it is not the last.
     pub(super) drop: bool,
     /// Mark it, if it is not dropped.
@@ -59,7 +59,7 @@ pub(super) struct Verdict {
 
 /// A packet under judgement.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Case {
+pub(super) struct PacketCase {
     /// How long it has waited.
     pub(super) sojourn: Duration,
     /// Its sender understands marks.
@@ -92,9 +92,9 @@ impl Cobalt {
         &mut self,
         now: Instant,
         aim: &Aim,
-        case: Case,
+        case: PacketCase,
         chance: impl FnOnce() -> u32,
-    ) -> Verdict {
+    ) -> CobaltVerdict {
         let late = case.sojourn > aim.target
             && case.sojourn > aim.mtu * (2 * u64::from(case.bulk_flows))
             && case.sojourn > aim.mtu * 4;
@@ -125,7 +125,7 @@ impl Cobalt {
         } else if past && !drop {
             self.next = now;
         }
-        Verdict { drop, mark }
+        CobaltVerdict { drop, mark }
     }
 
     /// Forgets signals until the next one is not due; whether it is past due even so.
@@ -195,8 +195,8 @@ mod tests {
         Instant::ZERO + Duration::from_micros(us)
     }
 
-    fn judge(cobalt: &mut Cobalt, now: Instant, sojourn_ms: u64, ecn: bool) -> Verdict {
-        let case = Case {
+    fn judge(cobalt: &mut Cobalt, now: Instant, sojourn_ms: u64, ecn: bool) -> CobaltVerdict {
+        let case = PacketCase {
             sojourn: Duration::from_millis(sojourn_ms),
             ecn,
             bulk_flows: 0,
@@ -269,7 +269,7 @@ mod tests {
         // bulk flow in ingress mode (ten: 242 ms).
         let late = |sojourn_ms, bulk_flows| {
             let mut cobalt = Cobalt::default();
-            let case = Case {
+            let case = PacketCase {
                 sojourn: Duration::from_millis(sojourn_ms),
                 ecn: false,
                 bulk_flows,
@@ -301,7 +301,7 @@ mod tests {
     fn blue_drops_what_could_be_marked() {
         let mut cobalt = Cobalt::default();
         cobalt.overflowed(at(0), &AIM);
-        let case = Case {
+        let case = PacketCase {
             sojourn: Duration::ZERO,
             ecn: true,
             bulk_flows: 0,

@@ -31,7 +31,7 @@ pub use params::{CakeParams, Diffserv, FlowMode, MemLimit};
 use crate::pool::Pool;
 use crate::shaper::{Framing, Pace, Shaper};
 use crate::{Backlog, Discipline, DropReason, Env, Observer, Order, Packet, Qdisc};
-use cobalt::{Aim, Case};
+use cobalt::{Aim, PacketCase};
 use overflow::Longest;
 use tin::Tin;
 use units::param::Settings;
@@ -282,7 +282,7 @@ impl<P> Cake<P> {
                 return Taken::Nothing;
             };
             let tin = &mut self.tins[self.current];
-            let case = Case {
+            let case = PacketCase {
                 sojourn: now.since(packet.arrived),
                 ecn: packet.ecn != crate::Ecn::NotCapable,
                 bulk_flows: if ingress { tin.bulk_flows() } else { 0 },

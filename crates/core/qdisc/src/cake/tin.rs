@@ -8,7 +8,7 @@
 
 use super::cobalt::{Aim, Cobalt};
 use super::params::FlowMode;
-use super::ways::{Flows, HostPair, HostTable, PLACES, Place};
+use super::ways::{FlowPlace, FlowPlaces, HostPair, HostTable, PLACES};
 use crate::list::{List, NIL, Nodes};
 use crate::pool::Fifo;
 use crate::shaper::Pace;
@@ -29,7 +29,7 @@ enum Set {
 
 /// One queue.
 #[derive(Debug, Clone)]
-pub(super) struct Flow {
+pub(super) struct TinQueue {
     pub(super) queue: Fifo,
     pub(super) cobalt: Cobalt,
     /// Bytes that it may still send in this turn.
@@ -43,8 +43,8 @@ pub(super) struct Flow {
 /// One tin.
 #[derive(Debug)]
 pub(super) struct Tin {
-    flows: Vec<Flow>,
-    places: Flows,
+    flows: Vec<TinQueue>,
+    places: FlowPlaces,
     hosts: HostTable,
     nodes: Nodes,
     sparse: List,
@@ -74,7 +74,7 @@ const fn reciprocal(load: u16) -> i64 {
 impl Tin {
     /// An empty tin.
     pub(super) fn new() -> Self {
-        let flow = Flow {
+        let flow = TinQueue {
             queue: Fifo::default(),
             cobalt: Cobalt::default(),
             deficit: 0,
@@ -84,7 +84,7 @@ impl Tin {
         };
         Tin {
             flows: vec![flow; PLACES],
-            places: Flows::new(),
+            places: FlowPlaces::new(),
             hosts: HostTable::new(),
             nodes: Nodes::with_len(PLACES),
             sparse: List::default(),
@@ -121,7 +121,7 @@ impl Tin {
     }
 
     /// A flow's queue and the rest.
-    pub(super) fn flow(&mut self, flow: usize) -> &mut Flow {
+    pub(super) fn flow(&mut self, flow: usize) -> &mut TinQueue {
         &mut self.flows[flow]
     }
 
@@ -142,12 +142,12 @@ impl Tin {
         let active = |flow: usize| flows[flow].set != Set::Idle;
         let has_guests = |flow: usize| flows[flow].has_guests;
         match self.places.place(hash, active, has_guests) {
-            Place::Known(flow) => flow,
-            Place::New(flow) => {
+            FlowPlace::Known(flow) => flow,
+            FlowPlace::New(flow) => {
                 self.flows[flow].hosts = self.hosts.find(hosts, mode);
                 flow
             }
-            Place::Guest(flow) => {
+            FlowPlace::Guest(flow) => {
                 self.flows[flow].has_guests = true;
                 flow
             }

@@ -26,7 +26,7 @@ fn set_of(hash: u32) -> impl Iterator<Item = usize> {
 
 /// A flow's place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum FlowPlace {
     /// It has this one, and is active.
     Known(usize),
     /// It takes this one, which is not active.
@@ -37,14 +37,14 @@ pub(super) enum Place {
 
 /// The places of flows.
 #[derive(Debug)]
-pub(super) struct Flows {
+pub(super) struct FlowPlaces {
     tags: Vec<u32>,
 }
 
-impl Flows {
+impl FlowPlaces {
     /// All places free.
     pub(super) fn new() -> Self {
-        Flows {
+        FlowPlaces {
             tags: vec![0; PLACES],
         }
     }
@@ -55,42 +55,42 @@ impl Flows {
         hash: u32,
         active: impl Fn(usize) -> bool,
         has_guests: impl Fn(usize) -> bool,
-    ) -> Place {
+    ) -> FlowPlace {
         let direct = hash as usize % PLACES;
         if self.tags[direct] == hash && active(direct) {
-            return Place::Known(direct);
+            return FlowPlace::Known(direct);
         }
         if let Some(place) = set_of(hash).find(|&place| self.tags[place] == hash) {
             return if active(place) {
-                Place::Known(place)
+                FlowPlace::Known(place)
             } else {
-                Place::New(place)
+                FlowPlace::New(place)
             };
         }
         if active(direct) && has_guests(direct) {
-            return Place::Guest(direct);
+            return FlowPlace::Guest(direct);
         }
         match set_of(hash).find(|&place| !active(place)) {
             Some(place) => {
                 self.tags[place] = hash;
-                Place::New(place)
+                FlowPlace::New(place)
             }
-            None => Place::Guest(direct),
+            None => FlowPlace::Guest(direct),
         }
     }
 }
 
 /// One side's hosts.
 #[derive(Debug)]
-struct Side {
+struct HostSide {
     tags: Vec<u32>,
     /// Bulk flows of each.
     bulk: Vec<u16>,
 }
 
-impl Side {
+impl HostSide {
     fn new() -> Self {
-        Side {
+        HostSide {
             tags: vec![0; PLACES],
             bulk: vec![0; PLACES],
         }
@@ -117,16 +117,16 @@ pub(super) struct HostPair {
 /// The hosts of a tin, and how many bulk flows each has.
 #[derive(Debug)]
 pub(super) struct HostTable {
-    sources: Side,
-    destinations: Side,
+    sources: HostSide,
+    destinations: HostSide,
 }
 
 impl HostTable {
     /// No hosts.
     pub(super) fn new() -> Self {
         HostTable {
-            sources: Side::new(),
-            destinations: Side::new(),
+            sources: HostSide::new(),
+            destinations: HostSide::new(),
         }
     }
 
@@ -179,56 +179,63 @@ mod tests {
 
     #[test]
     fn flows_of_a_set_take_its_places_in_turn() {
-        let mut flows = Flows::new();
+        let mut flows = FlowPlaces::new();
         let mut active = vec![false; PLACES];
         // Set 1 has places 8 to 15. The first three hash to place 14, the fourth to 8.
         let mut place = |hash| {
             let place = flows.place(hash, |n| active[n], |_| false);
-            if let Place::New(new) = place {
+            if let FlowPlace::New(new) = place {
                 active[new] = true;
             }
             place
         };
-        assert_eq!(place(hash(14, 1)), Place::New(14));
-        assert_eq!(place(hash(14, 2)), Place::New(15));
-        assert_eq!(place(hash(14, 3)), Place::New(8));
-        assert_eq!(place(hash(8, 4)), Place::New(9));
-        assert_eq!(place(hash(14, 3)), Place::Known(8));
-        assert_eq!(place(hash(14, 1)), Place::Known(14));
+        assert_eq!(place(hash(14, 1)), FlowPlace::New(14));
+        assert_eq!(place(hash(14, 2)), FlowPlace::New(15));
+        assert_eq!(place(hash(14, 3)), FlowPlace::New(8));
+        assert_eq!(place(hash(8, 4)), FlowPlace::New(9));
+        assert_eq!(place(hash(14, 3)), FlowPlace::Known(8));
+        assert_eq!(place(hash(14, 1)), FlowPlace::Known(14));
     }
 
     #[test]
     fn a_flow_finds_its_old_place_while_nobody_else_took_it() {
-        let mut flows = Flows::new();
+        let mut flows = FlowPlaces::new();
         let idle = |_| false;
-        assert_eq!(flows.place(hash(5, 1), idle, idle), Place::New(5));
-        assert_eq!(flows.place(hash(5, 2), |n| n == 5, idle), Place::New(6));
-        assert_eq!(flows.place(hash(5, 2), idle, idle), Place::New(6));
-        assert_eq!(flows.place(hash(6, 3), idle, idle), Place::New(6));
-        assert_eq!(flows.place(hash(5, 2), idle, idle), Place::New(5), "lost");
+        assert_eq!(flows.place(hash(5, 1), idle, idle), FlowPlace::New(5));
+        assert_eq!(flows.place(hash(5, 2), |n| n == 5, idle), FlowPlace::New(6));
+        assert_eq!(flows.place(hash(5, 2), idle, idle), FlowPlace::New(6));
+        assert_eq!(flows.place(hash(6, 3), idle, idle), FlowPlace::New(6));
+        assert_eq!(
+            flows.place(hash(5, 2), idle, idle),
+            FlowPlace::New(5),
+            "lost"
+        );
     }
 
     #[test]
     fn a_ninth_flow_is_a_guest_until_that_queue_is_idle() {
-        let mut flows = Flows::new();
+        let mut flows = FlowPlaces::new();
         for way in 0..8 {
             let place = flows.place(hash(way, 1), |n| n < way, |_| false);
-            assert_eq!(place, Place::New(way));
+            assert_eq!(place, FlowPlace::New(way));
         }
         let full = |n: usize| n < 8;
-        assert_eq!(flows.place(hash(3, 2), full, |_| false), Place::Guest(3));
+        assert_eq!(
+            flows.place(hash(3, 2), full, |_| false),
+            FlowPlace::Guest(3)
+        );
         assert_eq!(
             flows.place(hash(3, 1), full, |n| n == 3),
-            Place::Known(3),
+            FlowPlace::Known(3),
             "its own"
         );
         // Place 6 is free by now; the guest's packets wait in queue 3.
         let without_6 = |n: usize| n < 8 && n != 6;
         let guest = flows.place(hash(3, 2), without_6, |n| n == 3);
-        assert_eq!(guest, Place::Guest(3));
+        assert_eq!(guest, FlowPlace::Guest(3));
         // Queue 3 became idle, and has the first flow again; now the guest moves.
         let moved = flows.place(hash(3, 2), without_6, |_| false);
-        assert_eq!(moved, Place::New(6));
+        assert_eq!(moved, FlowPlace::New(6));
     }
 
     #[test]
@@ -251,7 +258,7 @@ mod tests {
 
     #[test]
     fn a_host_without_bulk_flows_makes_room() {
-        let mut side = Side::new();
+        let mut side = HostSide::new();
         let places: Vec<u16> = (1..=8).map(|tag| side.place(hash(0, tag))).collect();
         // No host has bulk flows yet: all of them got the first place.
         assert_eq!(places, [0; 8]);

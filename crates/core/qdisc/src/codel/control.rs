@@ -2,7 +2,7 @@
 //!
 //! Follows the decisions of Linux's `codel_impl.h` to the packet: time in units of 1024 ns in 32
 //! bits, `1/sqrt(count)` in 16 bits by Newton's method. Three things differ: see
-//! `Codel::start_count` and [`Config::with_most_drops`]; and a threshold that is off marks nothing,
+//! `Codel::start_count` and [`CodelConfig::with_most_drops`]; and a threshold that is off marks nothing,
 //! whereas Linux marks packets that waited for 36 minutes.
 
 use crate::{DropReason, Ecn, Observer, Packet};
@@ -36,7 +36,7 @@ impl fmt::Display for Threshold {
 }
 
 /// The queue that a [`Codel`] controls.
-pub trait Queue<P> {
+pub trait CodelQueue<P> {
     /// Takes the packet at the head.
     fn pop(&mut self) -> Option<Packet<P>>;
 
@@ -47,7 +47,7 @@ pub trait Queue<P> {
 
 /// Parameters of a [`Codel`], in its own units. Shared by all flows of a discipline.
 #[derive(Debug, Clone, Copy)]
-pub struct Config {
+pub struct CodelConfig {
     target: Ticks,
     interval: Ticks,
     ce_threshold: Option<Ticks>,
@@ -55,11 +55,11 @@ pub struct Config {
     most_drops: u32,
 }
 
-impl Config {
+impl CodelConfig {
     /// A configuration from parameters. Spans above 36 minutes count as 36 minutes.
     pub fn new(target: Duration, interval: Duration, ecn: bool, ce_threshold: Threshold) -> Self {
         let ticks = |span: Duration| (span.as_nanos() >> TICK_SHIFT).min(FOREVER.into()) as Ticks;
-        Config {
+        CodelConfig {
             target: ticks(target),
             interval: ticks(interval),
             ce_threshold: ce_threshold.0.map(ticks),
@@ -72,7 +72,7 @@ impl Config {
     /// such bound: after a pause all of a queue may be dropped at once.
     #[must_use]
     pub fn with_most_drops(self, drops: u32) -> Self {
-        Config {
+        CodelConfig {
             most_drops: drops,
             ..self
         }
@@ -120,8 +120,8 @@ impl Codel {
     pub fn dequeue<P>(
         &mut self,
         now: Instant,
-        config: &Config,
-        queue: &mut impl Queue<P>,
+        config: &CodelConfig,
+        queue: &mut impl CodelQueue<P>,
         observer: &mut dyn Observer<P>,
     ) -> Option<Packet<P>> {
         let Some(mut packet) = queue.pop() else {
@@ -156,9 +156,9 @@ impl Codel {
     fn ok_to_drop<P>(
         &mut self,
         now: Instant,
-        config: &Config,
+        config: &CodelConfig,
         packet: Option<&Packet<P>>,
-        queue: &impl Queue<P>,
+        queue: &impl CodelQueue<P>,
     ) -> bool {
         let below = packet.is_none_or(|packet| {
             let waited = ticks(now).wrapping_sub(ticks(packet.arrived));
@@ -180,9 +180,9 @@ impl Codel {
     fn start_dropping<P>(
         &mut self,
         now: Instant,
-        config: &Config,
+        config: &CodelConfig,
         packet: Packet<P>,
-        queue: &mut impl Queue<P>,
+        queue: &mut impl CodelQueue<P>,
         observer: &mut dyn Observer<P>,
     ) -> Option<Packet<P>> {
         let mut sent = mark_or_drop(now, config, packet, observer);
@@ -203,7 +203,7 @@ impl Codel {
     /// by [`signal`](Codel::signal) and a clock that just started, or that passed 36 minutes, that
     /// starts at `1/sqrt(count)` of 0, which no step leaves: everything is dropped. Here such a queue
     /// starts at one, as in Linux at any other time.
-    fn start_count(&mut self, now: Instant, config: &Config) {
+    fn start_count(&mut self, now: Instant, config: &CodelConfig) {
         let drops = self.count.wrapping_sub(self.last_count);
         let since = ticks(now).wrapping_sub(self.drop_next);
         let recently = after(config.interval.wrapping_mul(16), since);
@@ -223,9 +223,9 @@ impl Codel {
     fn keep_dropping<P>(
         &mut self,
         now: Instant,
-        config: &Config,
+        config: &CodelConfig,
         mut packet: Packet<P>,
-        queue: &mut impl Queue<P>,
+        queue: &mut impl CodelQueue<P>,
         observer: &mut dyn Observer<P>,
     ) -> Option<Packet<P>> {
         for _ in 0..config.most_drops {
@@ -250,7 +250,7 @@ impl Codel {
     }
 
     /// `from + interval / sqrt(count)`.
-    fn control_law(&self, from: Ticks, config: &Config) -> Ticks {
+    fn control_law(&self, from: Ticks, config: &CodelConfig) -> Ticks {
         let fraction = u64::from(self.inv_sqrt) << 16;
         from.wrapping_add(((u64::from(config.interval) * fraction) >> 32) as Ticks)
     }
@@ -270,7 +270,7 @@ impl Codel {
 /// Marks the packet and returns it, or drops it.
 fn mark_or_drop<P>(
     now: Instant,
-    config: &Config,
+    config: &CodelConfig,
     mut packet: Packet<P>,
     observer: &mut dyn Observer<P>,
 ) -> Option<Packet<P>> {
@@ -308,7 +308,7 @@ mod tests {
     #[test]
     fn signals_before_the_first_dropping_state_do_not_empty_the_queue() {
         struct Thousand(u32);
-        impl Queue<()> for Thousand {
+        impl CodelQueue<()> for Thousand {
             fn pop(&mut self) -> Option<Packet<()>> {
                 self.0 = self.0.checked_sub(1)?;
                 Some(Packet {
@@ -333,7 +333,7 @@ mod tests {
             }
         }
         let ms = |ms| Instant::default() + Duration::from_millis(ms);
-        let config = Config::new(
+        let config = CodelConfig::new(
             Duration::from_millis(5),
             Duration::from_millis(100),
             false,
@@ -352,7 +352,7 @@ mod tests {
     #[test]
     fn off_marks_nothing_however_long_it_waited() {
         struct One(Option<Packet<()>>);
-        impl Queue<()> for One {
+        impl CodelQueue<()> for One {
             fn pop(&mut self) -> Option<Packet<()>> {
                 self.0.take()
             }
@@ -361,7 +361,7 @@ mod tests {
             }
         }
         let span = Duration::from_millis(5);
-        let config = Config::new(span, span, false, Threshold(None));
+        let config = CodelConfig::new(span, span, false, Threshold(None));
         let packet = Packet {
             ecn: Ecn::Ect0,
             ..Packet::default()

@@ -10,7 +10,7 @@
 
 pub mod control;
 
-pub use control::{Codel, Config, Queue, Threshold};
+pub use control::{Codel, CodelConfig, CodelQueue, Threshold};
 
 use crate::{Backlog, Discipline, DropReason, Env, Observer, Packet, Qdisc};
 use std::collections::VecDeque;
@@ -55,18 +55,18 @@ pub fn codel<P: Send + 'static>() -> Discipline<P> {
 #[derive(Debug)]
 pub struct CodelQdisc<P> {
     params: CodelParams,
-    config: Config,
+    config: CodelConfig,
     state: Codel,
-    queue: Fifo<P>,
+    queue: CodelFifo<P>,
 }
 
 #[derive(Debug)]
-struct Fifo<P> {
+struct CodelFifo<P> {
     packets: VecDeque<Packet<P>>,
     backlog: Backlog,
 }
 
-impl<P> Queue<P> for Fifo<P> {
+impl<P> CodelQueue<P> for CodelFifo<P> {
     fn pop(&mut self) -> Option<Packet<P>> {
         let packet = self.packets.pop_front()?;
         self.backlog.remove(packet.len);
@@ -79,8 +79,8 @@ impl<P> Queue<P> for Fifo<P> {
 }
 
 impl CodelParams {
-    fn config(&self) -> Config {
-        Config::new(self.target, self.interval, self.ecn, self.ce_threshold)
+    fn config(&self) -> CodelConfig {
+        CodelConfig::new(self.target, self.interval, self.ecn, self.ce_threshold)
     }
 }
 
@@ -99,7 +99,7 @@ impl<P> CodelQdisc<P> {
             config: params.config(),
             params,
             state: Codel::default(),
-            queue: Fifo {
+            queue: CodelFifo {
                 packets: VecDeque::new(),
                 backlog: Backlog::default(),
             },

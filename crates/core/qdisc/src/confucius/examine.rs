@@ -11,7 +11,7 @@ pub(super) const FULL: u64 = 100 * PERCENT;
 
 /// Where to move: one class up, one down, or nowhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub(super) enum Verdict {
+pub(super) enum ClassMove {
     /// To the class with the next lower target.
     Down,
     /// Nowhere.
@@ -81,7 +81,7 @@ impl Rules {
         class: usize,
         own: u64,
         (total, flows): (u64, u64),
-    ) -> Option<Verdict> {
+    ) -> Option<ClassMove> {
         if flows < 2 || total == 0 {
             return None;
         }
@@ -91,28 +91,28 @@ impl Rules {
         if share >= total * (100 + margin) {
             let may_rise = class < self.classes()
                 && self.length(total, flows) >= self.target(class) / 2
-                && self.by_length(class + 1, own) != Verdict::Down;
-            return may_rise.then_some(Verdict::Up);
+                && self.by_length(class + 1, own) != ClassMove::Down;
+            return may_rise.then_some(ClassMove::Up);
         }
         // own/total ≤ max(1/flows − alpha/100, 1/(2·flows)).
         let low = 100_u64.saturating_sub(margin).max(50);
         // In the lowest class it stays, regardless of the class as a whole.
-        let may_fall = class == 1 || self.by_length(class - 1, own) != Verdict::Up;
-        (share <= total * low && may_fall).then_some(Verdict::Down)
+        let may_fall = class == 1 || self.by_length(class - 1, own) != ClassMove::Up;
+        (share <= total * low && may_fall).then_some(ClassMove::Down)
     }
 
     /// The queue-level examination (figure 9): whether a class of `length` is past the middle
     /// between its target and a neighbour's, by more than the hysteresis.
-    pub(super) fn by_length(&self, class: usize, length: u64) -> Verdict {
+    pub(super) fn by_length(&self, class: usize, length: u64) -> ClassMove {
         let margin = u64::from(self.alpha) * PERCENT;
         let middle = |low: usize| (self.target(low) + self.target(low + 1)) / 2;
         if class < self.classes() && length > middle(class) + margin {
-            return Verdict::Up;
+            return ClassMove::Up;
         }
         if class > 1 && length < middle(class - 1).saturating_sub(margin) {
-            return Verdict::Down;
+            return ClassMove::Down;
         }
-        Verdict::Stay
+        ClassMove::Stay
     }
 }
 
@@ -146,13 +146,13 @@ mod tests {
             by_buffer.by_share(1, scaled(own), (scaled(total), flows))
         };
         // Two flows: fair is 1/2, up from 0.6, down from 0.4.
-        assert_eq!(says(60, 100, 2), Some(Verdict::Up));
+        assert_eq!(says(60, 100, 2), Some(ClassMove::Up));
         assert_eq!(says(59, 100, 2), None);
         assert_eq!(says(41, 100, 2), None);
-        assert_eq!(says(40, 100, 2), Some(Verdict::Down));
+        assert_eq!(says(40, 100, 2), Some(ClassMove::Down));
         // Twenty: fair is 5 %, up from 15 %; 5 % − 10 % is no threshold, half of 5 % is.
-        assert_eq!(says(30, 200, 20), Some(Verdict::Up));
-        assert_eq!(says(5, 200, 20), Some(Verdict::Down));
+        assert_eq!(says(30, 200, 20), Some(ClassMove::Up));
+        assert_eq!(says(5, 200, 20), Some(ClassMove::Down));
         assert_eq!(says(6, 200, 20), None);
         // One flow, and an empty class.
         assert_eq!(says(60, 60, 1), None);
@@ -163,7 +163,7 @@ mod tests {
             rules(Occupancy::Delay).by_share(1, own * PERCENT, (total * PERCENT, 20))
         };
         assert_eq!(by_delay(30, 80), None);
-        assert_eq!(by_delay(30, 100), Some(Verdict::Up));
+        assert_eq!(by_delay(30, 100), Some(ClassMove::Up));
     }
 
     #[test]
@@ -172,12 +172,12 @@ mod tests {
         let most = |class, own: u64| rules.by_share(class, own * PERCENT, (own * PERCENT, 2));
         let least = |class, own: u64| rules.by_share(class, own * PERCENT, (own * 1000, 2));
         // Class 2 sends down below 20 %, and up above 80 %; class 3 down below 60 %.
-        assert_eq!((most(1, 19), most(1, 20)), (None, Some(Verdict::Up)));
-        assert_eq!((most(2, 59), most(2, 60)), (None, Some(Verdict::Up)));
-        assert_eq!((least(3, 81), least(3, 80)), (None, Some(Verdict::Down)));
+        assert_eq!((most(1, 19), most(1, 20)), (None, Some(ClassMove::Up)));
+        assert_eq!((most(2, 59), most(2, 60)), (None, Some(ClassMove::Up)));
+        assert_eq!((least(3, 81), least(3, 80)), (None, Some(ClassMove::Down)));
         // No class is above class 3; in class 1 a lesser flow stays.
         assert_eq!(most(3, 500), None);
-        assert_eq!(least(1, 80), Some(Verdict::Down));
+        assert_eq!(least(1, 80), Some(ClassMove::Down));
     }
 
     #[test]
@@ -202,11 +202,20 @@ mod tests {
         let rules = rules(Occupancy::Buffer);
         let says = |class, percent: u64| rules.by_length(class, percent * PERCENT);
         // Up past 30 + 10 and 70 + 10, down below 30 − 10 and 70 − 10.
-        assert_eq!((says(1, 40), says(1, 41)), (Verdict::Stay, Verdict::Up));
-        assert_eq!((says(2, 80), says(2, 81)), (Verdict::Stay, Verdict::Up));
-        assert_eq!((says(2, 20), says(2, 19)), (Verdict::Stay, Verdict::Down));
-        assert_eq!((says(3, 60), says(3, 59)), (Verdict::Stay, Verdict::Down));
+        assert_eq!((says(1, 40), says(1, 41)), (ClassMove::Stay, ClassMove::Up));
+        assert_eq!((says(2, 80), says(2, 81)), (ClassMove::Stay, ClassMove::Up));
+        assert_eq!(
+            (says(2, 20), says(2, 19)),
+            (ClassMove::Stay, ClassMove::Down)
+        );
+        assert_eq!(
+            (says(3, 60), says(3, 59)),
+            (ClassMove::Stay, ClassMove::Down)
+        );
         // The ends have one neighbour.
-        assert_eq!((says(1, 0), says(3, 900)), (Verdict::Stay, Verdict::Stay));
+        assert_eq!(
+            (says(1, 0), says(3, 900)),
+            (ClassMove::Stay, ClassMove::Stay)
+        );
     }
 }

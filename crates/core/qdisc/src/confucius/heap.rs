@@ -7,12 +7,12 @@ use crate::list::NIL;
 
 /// The position of each flow in the heap that holds it, or [`NIL`].
 #[derive(Debug)]
-pub(super) struct Places(Vec<u32>);
+pub(super) struct HeapPlaces(Vec<u32>);
 
-impl Places {
+impl HeapPlaces {
     /// Places of `flows` flows, none of them in a heap.
     pub(super) fn new(flows: usize) -> Self {
-        Places(vec![NIL; flows])
+        HeapPlaces(vec![NIL; flows])
     }
 
     /// Whether `flow` is in a heap.
@@ -22,14 +22,14 @@ impl Places {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Entry {
+struct HeapEntry {
     arrival: u64,
     flow: u32,
 }
 
 /// The heap of one class.
 #[derive(Debug, Default)]
-pub(super) struct Heap(Vec<Entry>);
+pub(super) struct Heap(Vec<HeapEntry>);
 
 impl Heap {
     /// The earliest arrival and its flow.
@@ -39,8 +39,8 @@ impl Heap {
     }
 
     /// Adds `flow`, which is in no heap.
-    pub(super) fn push(&mut self, places: &mut Places, arrival: u64, flow: usize) {
-        self.0.push(Entry {
+    pub(super) fn push(&mut self, places: &mut HeapPlaces, arrival: u64, flow: usize) {
+        self.0.push(HeapEntry {
             arrival,
             flow: flow as u32,
         });
@@ -48,7 +48,7 @@ impl Heap {
     }
 
     /// Removes `flow`, which is in this heap.
-    pub(super) fn remove(&mut self, places: &mut Places, flow: usize) {
+    pub(super) fn remove(&mut self, places: &mut HeapPlaces, flow: usize) {
         let hole = places.0[flow] as usize;
         places.0[flow] = NIL;
         self.0.swap_remove(hole);
@@ -58,7 +58,7 @@ impl Heap {
         }
     }
 
-    fn up(&mut self, places: &mut Places, mut at: usize) -> usize {
+    fn up(&mut self, places: &mut HeapPlaces, mut at: usize) -> usize {
         while at > 0 {
             let parent = (at - 1) / 2;
             if self.0[parent].arrival <= self.0[at].arrival {
@@ -72,7 +72,7 @@ impl Heap {
         at
     }
 
-    fn down(&mut self, places: &mut Places, mut at: usize) {
+    fn down(&mut self, places: &mut HeapPlaces, mut at: usize) {
         loop {
             let left = 2 * at + 1;
             let Some(&first) = self.0.get(left) else {
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn flows_come_out_by_arrival_although_others_left_from_between() {
-        let mut places = Places::new(16);
+        let mut places = HeapPlaces::new(16);
         let mut heap = Heap::default();
         // 5·flow mod 16 takes every arrival from 0 to 15 once.
         for flow in 0..16 {

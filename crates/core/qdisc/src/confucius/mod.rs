@@ -32,16 +32,16 @@ mod store;
 mod tests;
 mod weights;
 
-use crate::exact_flows::{FlowTable, Found};
+use crate::exact_flows::{ExactFlows, Found};
 use crate::{Backlog, Class, Discipline, DropReason, Env, Observer, Packet, Qdisc};
 use dwrr::Dwrr;
-use examine::{Rules, Verdict};
-use occupancy::{ClassOccupancy, Window, of_buffer, of_delay};
+use examine::{ClassMove, Rules};
+use occupancy::{ClassOccupancy, FlowWindow, of_buffer, of_delay};
 use params::{ConfuciusParams, MAX_TARGETS, Occupancy};
-use store::{Popped, Store};
+use store::{ClassStore, Popped};
 use units::param::Settings;
 use units::{Duration, Instant, Refusal};
-use weights::{Fate, NewFlows, STEPS, UNIT};
+use weights::{NewFlows, STEPS, UNIT, WeightFate};
 
 /// Q_new and the classes of old flows.
 const MAX_CLASSES: usize = MAX_TARGETS + 1;
@@ -78,10 +78,10 @@ pub fn confucius<P: Send + 'static>() -> Discipline<P> {
 #[derive(Debug)]
 pub struct Confucius<P> {
     params: ConfuciusParams,
-    store: Store<P>,
-    table: FlowTable,
+    store: ClassStore<P>,
+    table: ExactFlows,
     new_flows: NewFlows,
-    windows: Vec<Window>,
+    windows: Vec<FlowWindow>,
     occupancy: [ClassOccupancy; MAX_CLASSES],
     /// Active flows of each class.
     members: [u64; MAX_CLASSES],
@@ -106,14 +106,14 @@ impl<P> Confucius<P> {
             params.limit = limit.packets();
         }
         params.apply(settings)?;
-        let table = FlowTable::new(params.flows as usize);
+        let table = ExactFlows::new(params.flows as usize);
         let flows = table.len();
         Ok(Confucius {
             params,
-            store: Store::new(flows),
+            store: ClassStore::new(flows),
             table,
             new_flows: NewFlows::new(flows),
-            windows: vec![Window::default(); flows],
+            windows: vec![FlowWindow::default(); flows],
             occupancy: Default::default(),
             members: [0; MAX_CLASSES],
             weights: [0; MAX_CLASSES],
@@ -154,7 +154,7 @@ impl<P> Confucius<P> {
     /// Forgets all measurements.
     fn measure_anew(&mut self, now: Instant) {
         self.occupancy = Default::default();
-        self.windows.fill(Window::new(now));
+        self.windows.fill(FlowWindow::new(now));
     }
 
     /// |F_ext|: active flows that have been classified.
@@ -200,7 +200,7 @@ impl<P> Confucius<P> {
         match found {
             Found::Known(flow) | Found::Shared(flow) => flow,
             Found::Fresh(flow) | Found::FirstShared(flow) => {
-                self.windows[flow] = Window::new(now);
+                self.windows[flow] = FlowWindow::new(now);
                 self.store.move_flow(flow, NEW);
                 self.new_flows.add(now, flow, self.params.doubling);
                 self.members[NEW] += 1;
@@ -262,9 +262,9 @@ impl<P> Confucius<P> {
         self.stale |= self.new_flows.advance(now, doubling, BATCH, |flow| {
             if !store.flow_backlog(flow).is_empty() || table.silence(now, flow) < doubling {
                 return if table.are_guests(flow) {
-                    Fate::Again
+                    WeightFate::Again
                 } else {
-                    Fate::Older
+                    WeightFate::Older
                 };
             }
             members[NEW] -= 1;
@@ -272,7 +272,7 @@ impl<P> Confucius<P> {
                 scheduler.forgive(NEW);
             }
             table.forget(flow);
-            Fate::Over
+            WeightFate::Over
         });
     }
 
@@ -330,9 +330,9 @@ impl<P> Confucius<P> {
             }
         };
         let to = match verdict {
-            Verdict::Up => (class + 1).min(rules.classes()),
-            Verdict::Down => (class - 1).max(NEW + 1),
-            Verdict::Stay => class,
+            ClassMove::Up => (class + 1).min(rules.classes()),
+            ClassMove::Down => (class - 1).max(NEW + 1),
+            ClassMove::Stay => class,
         };
         if to != class {
             self.reclassify(now, flow, to, observer);

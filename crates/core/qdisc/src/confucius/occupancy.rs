@@ -4,7 +4,7 @@
 //! `interval`. It counts towards the class's occupancy only once it was measured in that class, so
 //! that a flow passing through does not affect the verdict on those that stay.
 
-use super::examine::{FULL, Rules, Verdict};
+use super::examine::{ClassMove, FULL, Rules};
 use crate::Backlog;
 use units::{Duration, Instant};
 
@@ -38,7 +38,7 @@ pub(super) fn of_delay(
 
 /// A flow's measurement.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Window {
+pub(super) struct FlowWindow {
     start: Instant,
     sum: u64,
     samples: u64,
@@ -48,12 +48,12 @@ pub(super) struct Window {
     counted: bool,
 }
 
-impl Window {
+impl FlowWindow {
     /// A flow that begins `now`.
     pub(super) fn new(now: Instant) -> Self {
-        Window {
+        FlowWindow {
             start: now,
-            ..Window::default()
+            ..FlowWindow::default()
         }
     }
 
@@ -107,12 +107,12 @@ pub(super) struct ClassOccupancy {
     sum: u64,
     flows: u64,
     judged: Option<Instant>,
-    verdict: Verdict,
+    verdict: ClassMove,
 }
 
 impl ClassOccupancy {
     /// Takes in the new mean of a flow of this class.
-    pub(super) fn count(&mut self, window: &mut Window, before: Option<u64>) {
+    pub(super) fn count(&mut self, window: &mut FlowWindow, before: Option<u64>) {
         if window.counted {
             self.sum -= before.unwrap_or(0);
         } else {
@@ -123,7 +123,7 @@ impl ClassOccupancy {
     }
 
     /// A flow leaves the class; its next interval starts `now`.
-    pub(super) fn uncount(&mut self, window: &mut Window, now: Instant) {
+    pub(super) fn uncount(&mut self, window: &mut FlowWindow, now: Instant) {
         if window.counted {
             self.flows -= 1;
             self.sum -= window.mean.unwrap_or(0);
@@ -144,7 +144,7 @@ impl ClassOccupancy {
         class: usize,
         members: u64,
         rules: &Rules,
-    ) -> Verdict {
+    ) -> ClassMove {
         let due = self
             .judged
             .is_none_or(|judged| now.since(judged) >= interval);
@@ -153,7 +153,7 @@ impl ClassOccupancy {
             let at_least = rules.length(self.sum, self.flows);
             let at_most = rules.length(self.sum * members / self.flows.max(1), members);
             self.verdict = match rules.by_length(class, at_least) {
-                Verdict::Down => rules.by_length(class, at_most).min(Verdict::Stay),
+                ClassMove::Down => rules.by_length(class, at_most).min(ClassMove::Stay),
                 verdict => verdict,
             };
         }
@@ -206,9 +206,9 @@ mod tests {
         };
         // One flow of 7 % is known of a class with target 50 %. With two more like it the class
         // has 21 %, above the 20 % at which it would be short; with one more it has 14 %.
-        for (members, verdict) in [(3, Verdict::Stay), (2, Verdict::Down)] {
+        for (members, verdict) in [(3, ClassMove::Stay), (2, ClassMove::Down)] {
             let mut class = ClassOccupancy::default();
-            let mut window = Window::new(Instant::ZERO);
+            let mut window = FlowWindow::new(Instant::ZERO);
             window.sample(7 * PERCENT);
             assert!(window.close(Instant::ZERO + interval, interval));
             class.count(&mut window, None);
@@ -224,7 +224,7 @@ mod tests {
         let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
         let interval = Duration::from_millis(100);
         let mut class = ClassOccupancy::default();
-        let mut window = Window::new(at(0));
+        let mut window = FlowWindow::new(at(0));
         window.sample(100);
         window.sample(200);
         assert_eq!(window.latest(), 150);

@@ -9,13 +9,13 @@
 
 use super::MAX_CLASSES;
 use super::dwrr::ClassSet;
-use super::heap::{Heap, Places};
+use super::heap::{Heap, HeapPlaces};
 use crate::list::{List, NIL, Nodes};
 use crate::{Backlog, Packet};
 use units::Instant;
 
 #[derive(Debug)]
-struct Slot<P> {
+struct StoreSlot<P> {
     packet: Option<Packet<P>>,
     /// Number of the arrival.
     arrival: u64,
@@ -72,12 +72,12 @@ pub(super) struct Popped<P> {
 
 /// All packets of the discipline.
 #[derive(Debug)]
-pub(super) struct Store<P> {
-    slots: Vec<Slot<P>>,
+pub(super) struct ClassStore<P> {
+    slots: Vec<StoreSlot<P>>,
     nodes: Nodes,
     free: u32,
     flows: Vec<FlowQueue>,
-    places: Places,
+    places: HeapPlaces,
     classes: [ClassQueue; MAX_CLASSES],
     /// Classes with packets queued.
     backlogged: ClassSet,
@@ -85,7 +85,7 @@ pub(super) struct Store<P> {
     backlog: Backlog,
 }
 
-impl<P> Store<P> {
+impl<P> ClassStore<P> {
     /// An empty store for `flows` flows, all of them in class 0.
     pub(super) fn new(flows: usize) -> Self {
         let queue = FlowQueue {
@@ -95,12 +95,12 @@ impl<P> Store<P> {
             native_from: 0,
             backlog: Backlog::default(),
         };
-        Store {
+        ClassStore {
             slots: Vec::new(),
             nodes: Nodes::default(),
             free: NIL,
             flows: vec![queue; flows],
-            places: Places::new(flows),
+            places: HeapPlaces::new(flows),
             classes: Default::default(),
             backlogged: ClassSet::default(),
             arrivals: 0,
@@ -145,7 +145,7 @@ impl<P> Store<P> {
         packet.arrived = now;
         let len = packet.len;
         let queue = self.flows[flow];
-        let index = self.take_slot(Slot {
+        let index = self.take_slot(StoreSlot {
             packet: Some(packet),
             arrival: self.arrivals,
             flow: flow as u32,
@@ -280,7 +280,7 @@ impl<P> Store<P> {
         let first = |class: usize| {
             let listed = self.slots.get(self.classes[class].list.head() as usize);
             let native =
-                |slot: &&Slot<P>| usize::from(self.flows[slot.flow as usize].class) == class;
+                |slot: &&StoreSlot<P>| usize::from(self.flows[slot.flow as usize].class) == class;
             let listed = listed.filter(native).map(|slot| slot.arrival);
             let migrant = self.first_migrant(class).map(|(arrival, _)| arrival);
             listed.into_iter().chain(migrant).min()
@@ -297,7 +297,7 @@ impl<P> Store<P> {
         }
     }
 
-    fn take_slot(&mut self, slot: Slot<P>) -> u32 {
+    fn take_slot(&mut self, slot: StoreSlot<P>) -> u32 {
         let index = self.free;
         if index == NIL {
             self.slots.push(slot);
@@ -311,7 +311,7 @@ impl<P> Store<P> {
 }
 
 #[cfg(test)]
-impl<P> Store<P> {
+impl<P> ClassStore<P> {
     /// The paper's way (section 6): search all flows of `class` for the packet that arrived first.
     pub(super) fn front_by_search(&self, class: usize) -> Option<&Packet<P>> {
         let heads = self

@@ -15,7 +15,7 @@ pub(super) const STEPS: usize = 18;
 
 /// The fate of a new flow when its next step is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(super) enum WeightFate {
     /// It takes the step.
     Older,
     /// It begins again.
@@ -86,7 +86,7 @@ impl NewFlows {
         now: Instant,
         doubling: Duration,
         most: u32,
-        mut fate: impl FnMut(usize) -> Fate,
+        mut fate: impl FnMut(usize) -> WeightFate,
     ) -> bool {
         let mut left = most;
         // From low to high: a flow that slept through several steps takes them all, and arrives
@@ -99,12 +99,12 @@ impl NewFlows {
                 left -= 1;
                 self.remove(flow);
                 match fate(flow) {
-                    Fate::Older => self.enter(flow, step + 1),
-                    Fate::Again => {
+                    WeightFate::Older => self.enter(flow, step + 1),
+                    WeightFate::Again => {
                         self.started[flow] = now;
                         self.enter(flow, 0);
                     }
-                    Fate::Over => {}
+                    WeightFate::Over => {}
                 }
             }
         }
@@ -184,9 +184,13 @@ mod tests {
         let mut flows = beginning_at(&[0; 12]);
         // 12 flows of min(1/12 · 2^k, 1): 1, 2, 4, 8, and then 12 instead of 16, times 128.
         for (step, weight) in [128, 256, 512, 1024, 1536].into_iter().enumerate() {
-            flows.advance(at(250 * step as u64), DOUBLING, ALL, |_| Fate::Older);
+            flows.advance(at(250 * step as u64), DOUBLING, ALL, |_| WeightFate::Older);
             assert_eq!(flows.weight(1, 0), weight);
-            assert!(!flows.advance(at(250 * step as u64 + 249), DOUBLING, ALL, |_| Fate::Older));
+            assert!(
+                !flows.advance(at(250 * step as u64 + 249), DOUBLING, ALL, |_| {
+                    WeightFate::Older
+                })
+            );
         }
         assert_eq!(flows.ripe_step(1, 0), 4);
         assert_eq!(flows.oldest_from(4), Some(0));
@@ -195,7 +199,7 @@ mod tests {
     #[test]
     fn flows_of_different_age() {
         let mut flows = beginning_at(&[0, 100, 200]);
-        flows.advance(at(600), DOUBLING, ALL, |_| Fate::Older);
+        flows.advance(at(600), DOUBLING, ALL, |_| WeightFate::Older);
         // Ages 600, 500, 400: steps 2, 2, 1. Beside one flow min(2^k/3, 1) is 1, 1 and 2/3:
         // 128 + 128 + 85.3, and 341.3 rounds down.
         assert_eq!(flows.weight(1, 0), 341);
@@ -212,10 +216,10 @@ mod tests {
     #[test]
     fn a_lone_new_flow_stays_for_one_doubling() {
         let mut flows = beginning_at(&[0]);
-        flows.advance(at(249), DOUBLING, ALL, |_| Fate::Older);
+        flows.advance(at(249), DOUBLING, ALL, |_| WeightFate::Older);
         assert_eq!((flows.ripe_step(5, 0), flows.weight(5, 0)), (1, 128));
         assert_eq!(flows.oldest_from(1), None);
-        flows.advance(at(250), DOUBLING, ALL, |_| Fate::Older);
+        flows.advance(at(250), DOUBLING, ALL, |_| WeightFate::Older);
         assert_eq!(flows.oldest_from(1), Some(0));
     }
 
@@ -227,16 +231,16 @@ mod tests {
         assert_eq!(flows.ripe_step(1, 0), 10);
         // Without other flows each weighs 1.
         assert_eq!(flows.weight(0, 0), 128_000);
-        flows.advance(at(2500), DOUBLING, ALL, |_| Fate::Older);
+        flows.advance(at(2500), DOUBLING, ALL, |_| WeightFate::Older);
         assert_eq!(flows.weight(1, 0), 128_000);
     }
 
     #[test]
     fn a_flow_that_slept_through_all_steps() {
         let mut flows = beginning_at(&[0, 10]);
-        assert!(flows.advance(at(1_000_000), DOUBLING, ALL, |_| Fate::Older));
+        assert!(flows.advance(at(1_000_000), DOUBLING, ALL, |_| WeightFate::Older));
         assert_eq!(flows.oldest_from(STEPS - 1), Some(0));
-        assert!(!flows.advance(at(2_000_000), DOUBLING, ALL, |_| Fate::Older));
+        assert!(!flows.advance(at(2_000_000), DOUBLING, ALL, |_| WeightFate::Older));
     }
 
     #[test]
@@ -244,7 +248,7 @@ mod tests {
         // 12 flows of min(1/12 · 2^(k − 2), 1) next to one: 1/4, 1/2, 1, 2, 4, 8, and then 12.
         let mut flows = beginning_at(&[0; 12]);
         for (step, weight) in [32, 64, 128, 256, 512, 1024, 1536].into_iter().enumerate() {
-            flows.advance(at(250 * step as u64), DOUBLING, ALL, |_| Fate::Older);
+            flows.advance(at(250 * step as u64), DOUBLING, ALL, |_| WeightFate::Older);
             assert_eq!(flows.weight(1, 2), weight);
         }
         assert_eq!(flows.ripe_step(1, 2), 6);

@@ -18,13 +18,13 @@ mod pi2;
 #[cfg(test)]
 mod tests;
 
-pub use params::{DualPi2Params, Memory, Step};
+pub use params::{DualPi2Params, MemoryLimit, StepThreshold};
 
 use crate::flow_table::OVERHEAD;
 use crate::periodic::Periodic;
-use crate::pie::Verdict;
+use crate::pie::PieVerdict;
 use crate::{Backlog, Discipline, DropReason, Ecn, Env, Label, Observer, Order, Packet, Qdisc};
-use pi2::{Config, Pi2, Which};
+use pi2::{Pi2, Pi2Config, Which};
 use std::collections::VecDeque;
 use units::param::Settings;
 use units::random::Stream;
@@ -56,7 +56,7 @@ pub fn dualpi2<P: Send + 'static>() -> Discipline<P> {
 #[derive(Debug)]
 pub struct DualPi2<P> {
     params: DualPi2Params,
-    config: Config,
+    config: Pi2Config,
     state: Pi2,
     timer: Periodic,
     random: Stream,
@@ -77,7 +77,7 @@ struct LowLatency<P> {
 }
 
 /// A packet on its way out.
-struct Taken<P> {
+struct DequeuedPacket<P> {
     packet: Packet<P>,
     which: Which,
     step: bool,
@@ -86,9 +86,9 @@ struct Taken<P> {
 }
 
 impl DualPi2Params {
-    fn config(&self) -> Config {
+    fn config(&self) -> Pi2Config {
         let gains = (self.alpha, self.beta);
-        Config::new(
+        Pi2Config::new(
             self.target,
             gains,
             self.coupling_factor,
@@ -175,14 +175,14 @@ impl<P> DualPi2<P> {
         let verdict = self
             .state
             .decide(&self.config, which, capable, &mut self.random);
-        if verdict == Verdict::Mark {
+        if verdict == PieVerdict::Mark {
             mark(now, packet, observer);
         }
-        verdict == Verdict::Drop
+        verdict == PieVerdict::Drop
     }
 
     /// The next packet by weighted round robin (`dequeue_packet`).
-    fn take(&mut self) -> Option<Taken<P>> {
+    fn take(&mut self) -> Option<DequeuedPacket<P>> {
         let share = i64::from(self.params.classic_protection);
         let low_first = self.classic.is_empty() || self.credit <= 0;
         let head = if low_first {
@@ -192,7 +192,7 @@ impl<P> DualPi2<P> {
         };
         let taken = if let Some(LowLatency { packet, step }) = head {
             let contended = i64::from(!self.classic.is_empty());
-            Taken {
+            DequeuedPacket {
                 credit: contended * share * i64::from(packet.len),
                 packet,
                 which: Which::LowLatency,
@@ -201,7 +201,7 @@ impl<P> DualPi2<P> {
         } else {
             let packet = self.classic.pop_front()?;
             let contended = i64::from(!self.low_latency.is_empty());
-            Taken {
+            DequeuedPacket {
                 credit: -contended * (WHOLE - share) * i64::from(packet.len),
                 packet,
                 which: Which::Classic,
@@ -215,8 +215,8 @@ impl<P> DualPi2<P> {
     /// Whether a low-latency packet that leaves `now` is above the step threshold (`do_step_aqm`).
     fn above_step(&self, now: Instant, packet: &Packet<P>) -> bool {
         match self.params.step_thresh {
-            Step::Delay(delay) => now.since(packet.arrived) > delay,
-            Step::Packets(packets) => self.low_latency.len() > packets as usize,
+            StepThreshold::Delay(delay) => now.since(packet.arrived) > delay,
+            StepThreshold::Packets(packets) => self.low_latency.len() > packets as usize,
         }
     }
 

@@ -7,52 +7,52 @@ use units::{Bytes, Duration, ParseError};
 /// The threshold above which the low-latency queue marks every packet: a time that packets waited,
 /// or a number of packets.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
-pub enum Step {
+pub enum StepThreshold {
     /// How long a packet waited.
     Delay(Duration),
     /// How many still wait behind it.
     Packets(u32),
 }
 
-impl Value for Step {
+impl Value for StepThreshold {
     const KIND: &'static str = "duration or packets";
     fn parse(text: &str) -> Result<Self, ParseError> {
         let packets = text.trim().strip_suffix('p').map(str::parse);
         match packets {
-            Some(Ok(packets)) => Ok(Step::Packets(packets)),
-            _ => text.parse().map(Step::Delay).map_err(|_| {
+            Some(Ok(packets)) => Ok(StepThreshold::Packets(packets)),
+            _ => text.parse().map(StepThreshold::Delay).map_err(|_| {
                 ParseError::new(text, "a span of time such as 1ms, or packets such as 5p")
             }),
         }
     }
 }
 
-impl fmt::Display for Step {
+impl fmt::Display for StepThreshold {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Step::Delay(delay) => delay.fmt(f),
-            Step::Packets(packets) => write!(f, "{packets}p"),
+            StepThreshold::Delay(delay) => delay.fmt(f),
+            StepThreshold::Packets(packets) => write!(f, "{packets}p"),
         }
     }
 }
 
 /// Memory that packets may take, or `auto`.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
-pub struct Memory(pub Option<Bytes>);
+pub struct MemoryLimit(pub Option<Bytes>);
 
-impl Value for Memory {
+impl Value for MemoryLimit {
     const KIND: &'static str = "size or auto";
     fn parse(text: &str) -> Result<Self, ParseError> {
         if text.trim() == "auto" {
-            return Ok(Memory(None));
+            return Ok(MemoryLimit(None));
         }
         text.parse()
-            .map(|bytes| Memory(Some(bytes)))
+            .map(|bytes| MemoryLimit(Some(bytes)))
             .map_err(|_| ParseError::new(text, "auto, or a size such as 4MiB"))
     }
 }
 
-impl fmt::Display for Memory {
+impl fmt::Display for MemoryLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Some(bytes) => bytes.fmt(f),
@@ -68,7 +68,7 @@ units::params! {
         limit: u32 = "10000", range "1".."1000000", source "Linux sch_dualpi2.c";
         /// Limit of the packets' memory, with 576 bytes of the kernel's added to each packet; auto:
         /// twice a full packet for each packet of `limit`.
-        memlimit: Memory = "auto", source "Linux sch_dualpi2.c: get_memory_limit";
+        memlimit: MemoryLimit = "auto", source "Linux sch_dualpi2.c: get_memory_limit";
         /// Acceptable standing queue delay of the classic queue.
         target: Duration = "15ms", range "1us".."10s", source "RFC 9332, appendix A.1; Linux sch_dualpi2.c";
         /// How often the probability is updated.
@@ -82,7 +82,7 @@ units::params! {
         coupling_factor: u32 = "2", range "1".."255", source "RFC 9332, 2.1";
         /// Delay of a packet, or number of packets behind it, above which every low-latency packet
         /// is marked.
-        step_thresh: Step = "1ms", source "RFC 9332, appendix A.1; Linux sch_dualpi2.c";
+        step_thresh: StepThreshold = "1ms", source "RFC 9332, appendix A.1; Linux sch_dualpi2.c";
         /// Smallest number of waiting low-latency packets with which the step threshold applies to
         /// an arrival.
         min_qlen_step: u32 = "0", range "0".."1000000", source "Linux sch_dualpi2.c";
@@ -106,11 +106,11 @@ mod tests {
 
     #[test]
     fn step_and_memory_as_text() {
-        let step = |text| Step::parse(text).map(|step| step.to_string());
+        let step = |text| StepThreshold::parse(text).map(|step| step.to_string());
         assert_eq!(step("1ms").unwrap(), "1ms");
         assert_eq!(step(" 5p ").unwrap(), "5p");
         assert!(step("5").unwrap_err().to_string().contains("such as 5p"));
-        let memory = |text| Memory::parse(text).map(|memory| memory.to_string());
+        let memory = |text| MemoryLimit::parse(text).map(|memory| memory.to_string());
         assert_eq!(memory("auto").unwrap(), "auto");
         assert_eq!(memory("15kB").unwrap(), "15kB");
         assert!(memory("some").unwrap_err().to_string().contains("auto, or"));

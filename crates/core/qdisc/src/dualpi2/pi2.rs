@@ -5,7 +5,7 @@
 //! 0 or 1.
 
 use crate::periodic::Periodic;
-use crate::pie::Verdict;
+use crate::pie::PieVerdict;
 use units::random::Stream;
 use units::{Duration, Instant};
 
@@ -19,7 +19,7 @@ const ENOUGH: u64 = 4096;
 
 /// Parameters of a [`Pi2`], in its own units.
 #[derive(Debug, Clone, Copy)]
-pub struct Config {
+pub struct Pi2Config {
     /// Nanoseconds.
     target: u64,
     /// Probability per 64 ns.
@@ -30,7 +30,7 @@ pub struct Config {
     drop_on_overload: bool,
 }
 
-impl Config {
+impl Pi2Config {
     /// A configuration from parameters; `alpha` and `beta` in Hz.
     pub fn new(
         target: Duration,
@@ -43,7 +43,7 @@ impl Config {
             let parts = (hertz * PARTS + 0.5) as u64;
             (((parts * u64::from(ONE)) >> 2) / 1_000_000_000) as u32
         };
-        Config {
+        Pi2Config {
             target: target.as_nanos(),
             alpha: scaled(alpha),
             beta: scaled(beta),
@@ -89,7 +89,7 @@ impl Pi2 {
     /// change of the queues.
     pub fn catch_up(
         &mut self,
-        config: &Config,
+        config: &Pi2Config,
         timer: &Periodic,
         fired: u64,
         oldest: Option<Instant>,
@@ -119,7 +119,7 @@ impl Pi2 {
 
     /// One update, while the packet that waits longest has waited for `delay` nanoseconds
     /// (`calculate_probability`).
-    fn update(&mut self, config: &Config, delay: u64) {
+    fn update(&mut self, config: &Pi2Config, delay: u64) {
         let distance = |from: u64| i128::from(delay) - i128::from(from);
         let delta = distance(config.target) * i128::from(config.alpha)
             + distance(self.last_delay) * i128::from(config.beta);
@@ -136,27 +136,27 @@ impl Pi2 {
     /// factor. Once that is above 1, marks do not help, and both are dropped by the square.
     pub fn decide(
         &self,
-        config: &Config,
+        config: &Pi2Config,
         which: Which,
         capable: bool,
         random: &mut Stream,
-    ) -> Verdict {
+    ) -> PieVerdict {
         let coupled = u64::from(self.probability) * u64::from(config.coupling);
         let overload = coupled > u64::from(ONE);
         let mut roll = |probability: u32| (random.bits() >> 32) as u32 <= probability;
         let mut square = || roll(self.probability) && roll(self.probability);
         match which {
-            Which::Classic if !square() => Verdict::Pass,
-            Which::Classic if overload || !capable => Verdict::Drop,
-            Which::Classic => Verdict::Mark,
+            Which::Classic if !square() => PieVerdict::Pass,
+            Which::Classic if overload || !capable => PieVerdict::Drop,
+            Which::Classic => PieVerdict::Mark,
             Which::LowLatency if overload => match config.drop_on_overload && square() {
-                true => Verdict::Drop,
-                false if capable => Verdict::Mark,
-                false => Verdict::Pass,
+                true => PieVerdict::Drop,
+                false if capable => PieVerdict::Mark,
+                false => PieVerdict::Pass,
             },
-            Which::LowLatency if !roll(coupled as u32) => Verdict::Pass,
-            Which::LowLatency if capable => Verdict::Mark,
-            Which::LowLatency => Verdict::Drop,
+            Which::LowLatency if !roll(coupled as u32) => PieVerdict::Pass,
+            Which::LowLatency if capable => PieVerdict::Mark,
+            Which::LowLatency => PieVerdict::Drop,
         }
     }
 }
@@ -167,9 +167,9 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    fn config(drop_on_overload: bool) -> Config {
+    fn config(drop_on_overload: bool) -> Pi2Config {
         let gains = (0.16, 3.2);
-        Config::new(Duration::from_millis(15), gains, 2, drop_on_overload)
+        Pi2Config::new(Duration::from_millis(15), gains, 2, drop_on_overload)
     }
 
     /// 0.16 Hz are 41/256, times 2^32 - 1 over 4 and a billion: 44. 3.2 Hz are 819/256: 879.

@@ -13,7 +13,7 @@ const HUNDRED: u64 = 100 << PLACES;
 
 /// A type of traffic (IV.A). The paper's "other" has room, and no traffic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum FlowType {
     /// Its rate falls after a drop, or its behaviour is not known yet.
     Responsive,
     /// Its rate does not.
@@ -34,33 +34,33 @@ pub(super) enum Phase {
 
 /// Packets that wait, by the type with which each was counted.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Waiting([u32; 2]);
+pub(super) struct WaitingByType([u32; 2]);
 
-impl Waiting {
+impl WaitingByType {
     /// One more.
-    pub(super) fn add(&mut self, kind: Kind) {
+    pub(super) fn add(&mut self, kind: FlowType) {
         self.0[kind as usize] += 1;
     }
 
     /// One less.
-    pub(super) fn remove(&mut self, kind: Kind) {
+    pub(super) fn remove(&mut self, kind: FlowType) {
         self.0[kind as usize] -= 1;
     }
 
     /// `rq` or `uq`.
-    pub(super) fn of(self, kind: Kind) -> u64 {
+    pub(super) fn of(self, kind: FlowType) -> u64 {
         u64::from(self.0[kind as usize])
     }
 
     /// `ap`.
     pub(super) fn all(self) -> u64 {
-        self.of(Kind::Responsive) + self.of(Kind::Unresponsive)
+        self.of(FlowType::Responsive) + self.of(FlowType::Unresponsive)
     }
 }
 
 /// Parameters of admission. Sizes are packets, shares percent.
 #[derive(Debug, Clone)]
-pub(super) struct Rules {
+pub(super) struct AdmissionRules {
     pub(super) variant: Variant,
     /// `B`.
     pub(super) limit: u64,
@@ -77,7 +77,7 @@ pub(super) struct Rules {
     pub(super) f_r: u64,
 }
 
-impl Rules {
+impl AdmissionRules {
     /// The rules that these parameters say.
     ///
     /// # Errors
@@ -90,7 +90,7 @@ impl Rules {
         }
         let part = |percent: u32| u64::from(params.limit) * u64::from(percent) / 100;
         let own = [params.responsive, params.unresponsive].map(part);
-        Ok(Rules {
+        Ok(AdmissionRules {
             variant: params.variant,
             limit: u64::from(params.limit),
             own,
@@ -103,7 +103,12 @@ impl Rules {
     }
 
     /// The probability of dropping an arrival where there is room, as a fraction of 2^32.
-    pub(super) fn drop_probability(&self, waiting: Waiting, kind: Kind, phase: Phase) -> u64 {
+    pub(super) fn drop_probability(
+        &self,
+        waiting: WaitingByType,
+        kind: FlowType,
+        phase: Phase,
+    ) -> u64 {
         if waiting.of(kind) < self.own[kind as usize] || waiting.all() <= self.threshold {
             return 0;
         }
@@ -119,7 +124,7 @@ impl Rules {
 
     /// `F_d`: from 0 at the threshold to `g` in a full buffer. It is doubled if this packet would
     /// overflow into the other type's quota, that is, beyond its own and the part in neither.
-    fn scaling(&self, waiting: Waiting, kind: Kind) -> u64 {
+    fn scaling(&self, waiting: WaitingByType, kind: FlowType) -> u64 {
         let above = waiting.all().saturating_sub(self.threshold);
         // Called only if `threshold < ap < limit`.
         let range = self.limit.saturating_sub(self.threshold).max(1);
@@ -131,27 +136,27 @@ impl Rules {
     /// `F_d` is added for responsive traffic and multiplies for unresponsive traffic. The initial
     /// packets of a flow that seems responsive are spared `F_r`, and all but the first of them any
     /// drop by chance.
-    fn reading(&self, f_d: u64, kind: Kind, phase: Phase) -> u64 {
+    fn reading(&self, f_d: u64, kind: FlowType, phase: Phase) -> u64 {
         let base = self.base[kind as usize];
         match (kind, phase) {
-            (Kind::Unresponsive, _) => base * ((1 << PLACES) + f_d),
-            (Kind::Responsive, Phase::Establishment { lost: true }) => 0,
-            (Kind::Responsive, Phase::Establishment { lost: false }) => {
+            (FlowType::Unresponsive, _) => base * ((1 << PLACES) + f_d),
+            (FlowType::Responsive, Phase::Establishment { lost: true }) => 0,
+            (FlowType::Responsive, Phase::Establishment { lost: false }) => {
                 ((base << PLACES) + f_d).saturating_sub(self.f_r << PLACES)
             }
-            (Kind::Responsive, Phase::Later) => (base << PLACES) + f_d,
+            (FlowType::Responsive, Phase::Later) => (base << PLACES) + f_d,
         }
     }
 
     /// `F_t(t, ep)` as the text has it: increased for responsive traffic that is established. Whole
     /// percent.
-    fn literal_f_t(&self, kind: Kind, phase: Phase) -> u64 {
-        let increased = kind == Kind::Responsive && phase == Phase::Later;
+    fn literal_f_t(&self, kind: FlowType, phase: Phase) -> u64 {
+        let increased = kind == FlowType::Responsive && phase == Phase::Later;
         self.base[kind as usize] + if increased { self.f_r } else { 0 }
     }
 
     /// Algorithm 1, line by line, from where the quota is full.
-    fn algorithm(&self, f_d: u64, kind: Kind, phase: Phase) -> u64 {
+    fn algorithm(&self, f_d: u64, kind: FlowType, phase: Phase) -> u64 {
         let mut p = self.base[kind as usize] << PLACES;
         if phase != Phase::Later {
             p += self.f_r << PLACES;

@@ -19,7 +19,7 @@
 //! - A few packets in a window prove nothing. A flow that sends less than 80 a second is not
 //!   judged.
 
-use super::admission::Kind;
+use super::admission::FlowType;
 use super::params::FloqParams;
 use units::{Duration, Instant};
 
@@ -53,24 +53,24 @@ impl Trials {
 
 /// What arrived in a window. Saturates: beyond 4 GiB a window, one rate is as good as another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Sample {
+struct WindowSample {
     bytes: u32,
     packets: u32,
 }
 
-impl Sample {
+impl WindowSample {
     /// The part of it that `part` is of `whole`. In microseconds it fits into 64 bits.
-    fn scaled(self, part: Duration, whole: Duration) -> Sample {
+    fn scaled(self, part: Duration, whole: Duration) -> WindowSample {
         let (part, whole) = (part.as_micros(), whole.as_micros().max(1));
         let scale = |n: u32| (u64::from(n) * part.min(whole) / whole) as u32;
-        Sample {
+        WindowSample {
             bytes: scale(self.bytes),
             packets: scale(self.packets),
         }
     }
 
-    fn plus(self, other: Sample) -> Sample {
-        Sample {
+    fn plus(self, other: WindowSample) -> WindowSample {
+        WindowSample {
             bytes: self.bytes.saturating_add(other.bytes),
             packets: self.packets.saturating_add(other.packets),
         }
@@ -88,7 +88,7 @@ struct Trial {
 
 /// How a trial ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Verdict {
+enum TrialEnd {
     Fell,
     Kept,
 }
@@ -96,41 +96,41 @@ enum Verdict {
 /// The state kept of a flow's rate and of its reaction to drops.
 #[derive(Debug, Clone)]
 pub(super) struct Behaviour {
-    kind: Kind,
+    kind: FlowType,
     /// When the current window began, this moment not included: that is the window before it. In a
     /// trial it all began with the drop.
     opened: Instant,
-    current: Sample,
+    current: WindowSample,
     /// The window before it, if the flow did not pause.
-    last: Option<Sample>,
+    last: Option<WindowSample>,
     trial: Option<Trial>,
     /// Consecutive verdicts of one kind: the kind and the count.
-    row: (Verdict, u32),
+    row: (TrialEnd, u32),
 }
 
 impl Behaviour {
     /// A flow that begins `now`: responsive, as all are at first.
     pub(super) fn new(now: Instant) -> Self {
         Behaviour {
-            kind: Kind::Responsive,
+            kind: FlowType::Responsive,
             opened: now,
-            current: Sample::default(),
+            current: WindowSample::default(),
             last: None,
             trial: None,
-            row: (Verdict::Fell, 0),
+            row: (TrialEnd::Fell, 0),
         }
     }
 
     /// The type that the flow is taken for.
-    pub(super) const fn kind(&self) -> Kind {
+    pub(super) const fn kind(&self) -> FlowType {
         self.kind
     }
 
     /// A packet of `len` bytes arrives. Returns the flow's type, if that has changed.
-    pub(super) fn arrived(&mut self, now: Instant, len: u32, trials: &Trials) -> Option<Kind> {
+    pub(super) fn arrived(&mut self, now: Instant, len: u32, trials: &Trials) -> Option<FlowType> {
         let verdict = self.roll(now, trials);
         // A packet without bytes is one all the same.
-        self.current = self.current.plus(Sample {
+        self.current = self.current.plus(WindowSample {
             bytes: len.max(1),
             packets: 1,
         });
@@ -154,18 +154,18 @@ impl Behaviour {
             left: trials.windows,
         });
         self.opened = now;
-        self.current = Sample::default();
+        self.current = WindowSample::default();
     }
 
     /// Arrivals within the last `window`, taking the window before the current one as even; none if
     /// there was none.
-    fn before(&self, now: Instant, window: Duration) -> Option<Sample> {
+    fn before(&self, now: Instant, window: Duration) -> Option<WindowSample> {
         let rest = window.saturating_sub(now.since(self.opened));
         Some(self.current.plus(self.last?.scaled(rest, window)))
     }
 
     /// Closes the current window if it is over.
-    fn roll(&mut self, now: Instant, trials: &Trials) -> Option<Verdict> {
+    fn roll(&mut self, now: Instant, trials: &Trials) -> Option<TrialEnd> {
         let age = now.since(self.opened);
         if age <= trials.window {
             return None;
@@ -181,8 +181,8 @@ impl Behaviour {
         let trial = self.trial.as_mut()?;
         trial.left = trial.left.saturating_sub(1);
         let verdict = match u64::from(closed.bytes) < trial.floor {
-            true => Verdict::Fell,
-            false if trial.left == 0 => Verdict::Kept,
+            true => TrialEnd::Fell,
+            false if trial.left == 0 => TrialEnd::Kept,
             false => return None,
         };
         self.trial = None;
@@ -190,12 +190,14 @@ impl Behaviour {
     }
 
     /// Draws the conclusion from how a trial ended.
-    fn judge(&mut self, verdict: Verdict, trials: &Trials) -> Option<Kind> {
+    fn judge(&mut self, verdict: TrialEnd, trials: &Trials) -> Option<FlowType> {
         let before = if self.row.0 == verdict { self.row.1 } else { 0 };
         self.row = (verdict, before.saturating_add(1));
         let kind = match self.row {
-            (Verdict::Kept, row) if row >= trials.strikes => Kind::Unresponsive,
-            (Verdict::Fell, row) if trials.pardon > 0 && row >= trials.pardon => Kind::Responsive,
+            (TrialEnd::Kept, row) if row >= trials.strikes => FlowType::Unresponsive,
+            (TrialEnd::Fell, row) if trials.pardon > 0 && row >= trials.pardon => {
+                FlowType::Responsive
+            }
             _ => return None,
         };
         (std::mem::replace(&mut self.kind, kind) != kind).then_some(kind)

@@ -37,9 +37,9 @@ pub mod params;
 #[cfg(test)]
 mod tests;
 
-use crate::exact_flows::{FlowTable, Found};
+use crate::exact_flows::{ExactFlows, Found};
 use crate::{Backlog, Class, Discipline, DropReason, Env, Observer, Packet, Qdisc};
-use admission::{Kind, Phase, Rules, Waiting};
+use admission::{AdmissionRules, FlowType, Phase, WaitingByType};
 use behaviour::{Behaviour, Trials};
 use chance::Chance;
 use params::FloqParams;
@@ -69,16 +69,16 @@ pub fn floq<P: Send + 'static>() -> Discipline<P> {
 
 /// The state of a flow (IV.A).
 #[derive(Debug, Clone)]
-struct Flow {
+struct FloqFlow {
     /// Packets that arrived, and those of them that were dropped.
     seen: u32,
     dropped: u32,
     behaviour: Behaviour,
 }
 
-impl Flow {
+impl FloqFlow {
     fn new(now: Instant) -> Self {
-        Flow {
+        FloqFlow {
             seen: 0,
             dropped: 0,
             behaviour: Behaviour::new(now),
@@ -101,14 +101,14 @@ impl Flow {
 #[derive(Debug)]
 pub struct Floq<P> {
     params: FloqParams,
-    rules: Rules,
+    rules: AdmissionRules,
     trials: Trials,
     chance: Chance,
-    table: FlowTable,
-    flows: Vec<Flow>,
+    table: ExactFlows,
+    flows: Vec<FloqFlow>,
     /// With the type with which each was counted.
-    packets: VecDeque<(Kind, Packet<P>)>,
-    waiting: Waiting,
+    packets: VecDeque<(FlowType, Packet<P>)>,
+    waiting: WaitingByType,
     backlog: Backlog,
 }
 
@@ -123,15 +123,15 @@ impl<P> Floq<P> {
             params.limit = limit.packets();
         }
         params.apply(settings)?;
-        let table = FlowTable::new(params.flows as usize);
+        let table = ExactFlows::new(params.flows as usize);
         Ok(Floq {
-            rules: Rules::of(&params)?,
+            rules: AdmissionRules::of(&params)?,
             trials: Trials::of(&params),
             chance: Chance::new(env.seed),
-            flows: vec![Flow::new(Instant::ZERO); table.len()],
+            flows: vec![FloqFlow::new(Instant::ZERO); table.len()],
             table,
             packets: VecDeque::new(),
-            waiting: Waiting::default(),
+            waiting: WaitingByType::default(),
             backlog: Backlog::default(),
             params,
         })
@@ -158,8 +158,8 @@ impl<P> Floq<P> {
         match self.table.find(now, packet.hash, packet.flow, |_| false) {
             Found::Known(flow) => Some(flow),
             Found::Fresh(flow) => {
-                self.flows[flow] = Flow::new(now);
-                observer.moved(now, packet.flow, None, class(Kind::Responsive));
+                self.flows[flow] = FloqFlow::new(now);
+                observer.moved(now, packet.flow, None, class(FlowType::Responsive));
                 Some(flow)
             }
             Found::Shared(_) | Found::FirstShared(_) => None,
@@ -173,7 +173,7 @@ impl<P> Floq<P> {
         flow: usize,
         len: u32,
         observer: &mut dyn Observer<P>,
-    ) -> (Kind, Phase) {
+    ) -> (FlowType, Phase) {
         let state = &mut self.flows[flow];
         let before = state.behaviour.kind();
         if let Some(kind) = state.behaviour.arrived(now, len, &self.trials) {
@@ -196,7 +196,7 @@ impl<P> Floq<P> {
 }
 
 /// The class of a type as reported to observers.
-const fn class(kind: Kind) -> Class {
+const fn class(kind: FlowType) -> Class {
     Class(kind as u8)
 }
 
@@ -206,7 +206,7 @@ impl<P: Send> Qdisc<P> for Floq<P> {
         let flow = self.flow_of(now, &packet, observer);
         let (kind, phase) = match flow {
             Some(flow) => self.count(now, flow, packet.len, observer),
-            None => (Kind::Responsive, Phase::Later),
+            None => (FlowType::Responsive, Phase::Later),
         };
         if self.backlog.packets >= self.params.limit {
             self.lose(now, flow);
@@ -254,7 +254,7 @@ impl<P: Send> Qdisc<P> for Floq<P> {
             let message = format!("there are {} flows already", self.params.flows);
             return Err(Refusal::new(message).with_help("create the queue again to change that"));
         }
-        self.rules = Rules::of(&params)?;
+        self.rules = AdmissionRules::of(&params)?;
         self.trials = Trials::of(&params);
         self.params = params;
         while self.backlog.packets > self.params.limit {

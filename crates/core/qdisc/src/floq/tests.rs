@@ -3,7 +3,7 @@
 mod closed_loop;
 mod flows;
 
-use super::admission::{Kind, Phase, Rules, Waiting};
+use super::admission::{AdmissionRules, FlowType, Phase, WaitingByType};
 use super::*;
 use crate::Ecn;
 use crate::testing::{Log, letters, ms, numbers, of_flow, packet, put, settings, take};
@@ -15,15 +15,15 @@ fn floq(set: &[(&str, &str)]) -> Floq<u32> {
 /// With these, chances are easily worked out by hand.
 const BY_HAND: [(&str, &str); 2] = [("g", "10"), ("f_r", "2")];
 
-fn rules(set: &[(&str, &str)]) -> Rules {
+fn rules(set: &[(&str, &str)]) -> AdmissionRules {
     let set = [&BY_HAND[..], set].concat();
-    Rules::of(&FloqParams::parse(&settings(&set)).unwrap()).unwrap()
+    AdmissionRules::of(&FloqParams::parse(&settings(&set)).unwrap()).unwrap()
 }
 
-fn waiting(responsive: u32, unresponsive: u32) -> Waiting {
-    let mut waiting = Waiting::default();
-    (0..responsive).for_each(|_| waiting.add(Kind::Responsive));
-    (0..unresponsive).for_each(|_| waiting.add(Kind::Unresponsive));
+fn waiting(responsive: u32, unresponsive: u32) -> WaitingByType {
+    let mut waiting = WaitingByType::default();
+    (0..responsive).for_each(|_| waiting.add(FlowType::Responsive));
+    (0..unresponsive).for_each(|_| waiting.add(FlowType::Unresponsive));
     waiting
 }
 
@@ -31,7 +31,7 @@ const FIRST: Phase = Phase::Establishment { lost: false };
 const AGAIN: Phase = Phase::Establishment { lost: true };
 
 /// Thousandths of a percent, rounded.
-fn chance(rules: &Rules, (rq, uq): (u32, u32), kind: Kind, phase: Phase) -> u64 {
+fn chance(rules: &AdmissionRules, (rq, uq): (u32, u32), kind: FlowType, phase: Phase) -> u64 {
     let probability = rules.drop_probability(waiting(rq, uq), kind, phase);
     (probability * 100_000 + (1 << 31)) >> 32
 }
@@ -40,7 +40,7 @@ fn chance(rules: &Rules, (rq, uq): (u32, u32), kind: Kind, phase: Phase) -> u64 
 /// `10 * 10 / 20 = 5`, and 10 for a type that would take more than its own and the 20.
 #[test]
 fn probabilities_follow_the_queue_and_the_type() {
-    use Kind::{Responsive, Unresponsive};
+    use FlowType::{Responsive, Unresponsive};
     use Phase::Later;
     let rules = rules(&[("limit", "100")]);
     for (counts, kind, phase, expected) in [
@@ -76,7 +76,7 @@ fn probabilities_follow_the_queue_and_the_type() {
 /// 90 of 100 wait, `F_d = 5`. Equation (1) and algorithm 1 are chances of admission.
 #[test]
 fn literal_readings() {
-    use Kind::{Responsive, Unresponsive};
+    use FlowType::{Responsive, Unresponsive};
     let at = |variant, kind, phase| {
         let rules = rules(&[("limit", "100"), ("variant", variant)]);
         assert_eq!(chance(&rules, (49, 40), Responsive, phase), 0);
@@ -101,12 +101,12 @@ fn literal_readings() {
 /// By default, initial packets are not dropped by chance: only a full buffer drops them.
 #[test]
 fn by_default_first_packets_are_spared_any_chance() {
-    let rules = Rules::of(&FloqParams::default()).unwrap();
+    let rules = AdmissionRules::of(&FloqParams::default()).unwrap();
     for counts in [(600, 300), (500, 499), (650, 340)] {
-        assert_eq!(chance(&rules, counts, Kind::Responsive, FIRST), 0);
-        assert!(chance(&rules, counts, Kind::Unresponsive, FIRST) > 0);
+        assert_eq!(chance(&rules, counts, FlowType::Responsive, FIRST), 0);
+        assert!(chance(&rules, counts, FlowType::Unresponsive, FIRST) > 0);
     }
-    assert!(chance(&rules, (600, 300), Kind::Responsive, Phase::Later) > 0);
+    assert!(chance(&rules, (600, 300), FlowType::Responsive, Phase::Later) > 0);
 }
 
 /// However large the buffer and the parameters, a probability is at most all.
@@ -122,7 +122,7 @@ fn nothing_overflows() {
             ("drop_responsive", "100"),
             ("drop_unresponsive", "100"),
         ]);
-        for kind in [Kind::Responsive, Kind::Unresponsive] {
+        for kind in [FlowType::Responsive, FlowType::Unresponsive] {
             for counts in [(999_999, 0), (0, 999_999), (500_000, 499_999)] {
                 for phase in [FIRST, AGAIN, Phase::Later] {
                     let found = rules.drop_probability(waiting(counts.0, counts.1), kind, phase);
@@ -247,14 +247,14 @@ fn a_lost_initial_packet_protects_the_others() {
 fn counts_are_of_what_waits() {
     let (mut queue, mut log) = (floq(&[("limit", "10")]), letters());
     put(&mut queue, ms(0), "AAAB", 1500, &mut log);
-    assert_eq!(queue.waiting.of(Kind::Responsive), 4);
+    assert_eq!(queue.waiting.of(FlowType::Responsive), 4);
     let smaller = settings(&[("limit", "2")]);
     queue.change(ms(0), &smaller, &mut log).unwrap();
     assert_eq!(
         log.dropped,
         [('B', DropReason::Change), ('A', DropReason::Change)]
     );
-    assert_eq!(queue.waiting.of(Kind::Responsive), 2);
+    assert_eq!(queue.waiting.of(FlowType::Responsive), 2);
     assert_eq!(take(&mut queue, ms(0), 9), "AA");
     assert_eq!(queue.waiting.all(), 0);
 }

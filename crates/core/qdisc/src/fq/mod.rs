@@ -109,7 +109,7 @@ pub struct Fq<P> {
     pool: Pool<P>,
     /// The fast path: sent before all other packets.
     internal: Fifo,
-    flows: Vec<Flow>,
+    flows: Vec<FqFlow>,
     turns: Drr,
     /// Flows that are ahead of their rate: the due time, the order of arrival, the flow.
     throttled: BinaryHeap<Reverse<(Instant, u64, u32)>>,
@@ -118,9 +118,9 @@ pub struct Fq<P> {
 }
 
 #[derive(Debug, Clone)]
-struct Flow {
+struct FqFlow {
     queue: Fifo,
-    state: State,
+    state: FlowState,
     /// Bytes that it may send when it is in the round again.
     credit: u32,
     /// When its rate allows the next packet.
@@ -128,7 +128,7 @@ struct Flow {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum State {
+enum FlowState {
     /// Has been empty since then.
     Detached(Instant),
     /// In the round.
@@ -148,9 +148,9 @@ impl<P> Fq<P> {
             params.limit = limit.packets();
         }
         params.apply(settings)?;
-        let flow = Flow {
+        let flow = FqFlow {
             queue: Fifo::default(),
-            state: State::Detached(Instant::ZERO),
+            state: FlowState::Detached(Instant::ZERO),
             credit: params.initial_quantum.get() as u32,
             time_next: Instant::ZERO,
         };
@@ -181,13 +181,13 @@ impl<P> Fq<P> {
     fn attach(&mut self, now: Instant, index: u32) {
         let quantum = self.quantum();
         let flow = &mut self.flows[index as usize];
-        let State::Detached(since) = flow.state else {
+        let FlowState::Detached(since) = flow.state else {
             return;
         };
         if now.since(since) > self.params.refill_delay {
             flow.credit = flow.credit.max(quantum);
         }
-        flow.state = State::Listed;
+        flow.state = FlowState::Listed;
         self.turns.join_new(index, flow.credit);
     }
 
@@ -195,20 +195,20 @@ impl<P> Fq<P> {
     fn detach(&mut self, now: Instant, index: u32) {
         self.turns.leave_by_the_round();
         if self.turns.is_idle(index) {
-            self.put_aside(index, State::Detached(now));
+            self.put_aside(index, FlowState::Detached(now));
         }
     }
 
     /// The flow whose turn it is may not send before `due` (`fq_flow_set_throttled`).
     fn throttle(&mut self, index: u32, due: Instant) {
         self.turns.withdraw();
-        self.put_aside(index, State::Throttled);
+        self.put_aside(index, FlowState::Throttled);
         self.flows[index as usize].time_next = due;
         self.throttlings += 1;
         self.throttled.push(Reverse((due, self.throttlings, index)));
     }
 
-    fn put_aside(&mut self, index: u32, state: State) {
+    fn put_aside(&mut self, index: u32, state: FlowState) {
         let flow = &mut self.flows[index as usize];
         flow.state = state;
         // It is above zero for a flow that has its turn.
@@ -222,7 +222,7 @@ impl<P> Fq<P> {
         {
             self.throttled.pop();
             let flow = &mut self.flows[index as usize];
-            flow.state = State::Listed;
+            flow.state = FlowState::Listed;
             self.turns.join(index, flow.credit);
         }
     }
@@ -265,7 +265,7 @@ impl<P> Fq<P> {
     /// Halves the longest flows, from their heads, until the limit holds.
     fn shrink(&mut self, now: Instant, observer: &mut dyn Observer<P>) {
         let limit = self.params.limit;
-        let packets = |flow: &Flow| flow.queue.backlog().packets;
+        let packets = |flow: &FqFlow| flow.queue.backlog().packets;
         let mut longest = self.flows.iter().map(packets).max().unwrap_or(0);
         while self.backlog.packets > limit && longest > 0 {
             longest /= 2;

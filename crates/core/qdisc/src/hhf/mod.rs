@@ -79,7 +79,7 @@ pub fn hhf<P: Send + 'static>() -> Discipline<P> {
 pub struct Hhf<P> {
     params: HhfParams,
     pool: Pool<P>,
-    buckets: [Bucket; 2],
+    buckets: [HhfQueue; 2],
     turns: Drr,
     filter: Filter,
     table: Table,
@@ -88,7 +88,7 @@ pub struct Hhf<P> {
 
 /// A queue whose packets are numbered as they come, from 1 on. Those up to `left` have left.
 #[derive(Debug, Default)]
-struct Bucket {
+struct HhfQueue {
     queue: Fifo,
     came: u64,
     left: u64,

@@ -24,12 +24,12 @@ fn flows(chance: &mut Stream) -> Vec<(u64, u32)> {
 }
 
 /// What serves packets of flows.
-trait Server {
+trait FlowServer {
     fn put(&mut self, now: u64, flow: u32);
     fn take(&mut self, now: u64) -> Option<u32>;
 }
 
-impl Server for Las<()> {
+impl FlowServer for Las<()> {
     fn put(&mut self, now: u64, flow: u32) {
         let packet = Packet {
             len: PACKET as u32,
@@ -62,7 +62,7 @@ impl Exact {
     }
 }
 
-impl Server for Exact {
+impl FlowServer for Exact {
     fn put(&mut self, _now: u64, flow: u32) {
         let known = self.flows.entry(flow).or_default();
         known.1 += 1;
@@ -85,7 +85,11 @@ impl Server for Exact {
 
 /// The time that each flow takes, in ns, if `window` packets of it are on their way at most: one that
 /// left is followed by the next after `back` ns. `window` and all packets are the same for `None`.
-fn times(server: &mut dyn Server, flows: &[(u64, u32)], window: Option<(u32, u64)>) -> Vec<u64> {
+fn times(
+    server: &mut dyn FlowServer,
+    flows: &[(u64, u32)],
+    window: Option<(u32, u64)>,
+) -> Vec<u64> {
     let mut left: Vec<u32> = flows.iter().map(|flow| flow.1).collect();
     let mut sent = vec![0; flows.len()];
     let mut done = vec![0; flows.len()];

@@ -18,7 +18,7 @@
 //! Work: O(log n) for n flows that wait, in a heap with one entry for each; when full, one pass
 //! over all of them for up to 64 drops.
 
-use crate::codel::{Codel, Config, Queue, Threshold};
+use crate::codel::{Codel, CodelConfig, CodelQueue, Threshold};
 use crate::pool::{Fifo, Pool};
 use crate::remembered::{Memory, Remembered};
 use crate::{Backlog, Discipline, DropReason, Env, Observer, Packet, Qdisc};
@@ -71,9 +71,9 @@ pub fn las<P: Send + 'static>() -> Discipline<P> {
 #[derive(Debug)]
 pub struct Las<P> {
     params: LasParams,
-    config: Config,
+    config: CodelConfig,
     pool: Pool<P>,
-    flows: Remembered<Flow>,
+    flows: Remembered<LasFlow>,
     /// Those that wait, each once: the quanta that it has had, whose turn it is among equals, its
     /// place. One that was emptied by drops stays until its turn.
     waiting: BinaryHeap<Reverse<(u64, u64, u32)>>,
@@ -84,7 +84,7 @@ pub struct Las<P> {
 
 /// The state of a flow.
 #[derive(Debug, Clone, Default)]
-struct Flow {
+struct LasFlow {
     fifo: Fifo,
     codel: Codel,
     /// Bytes of its packets that left.
@@ -98,7 +98,7 @@ struct Head<'a, P> {
     backlog: &'a mut Backlog,
 }
 
-impl<P> Queue<P> for Head<'_, P> {
+impl<P> CodelQueue<P> for Head<'_, P> {
     fn pop(&mut self) -> Option<Packet<P>> {
         let packet = self.pool.pop(self.fifo)?;
         self.backlog.remove(packet.len);
@@ -111,8 +111,8 @@ impl<P> Queue<P> for Head<'_, P> {
 }
 
 impl LasParams {
-    fn config(&self) -> Config {
-        Config::new(self.target, self.interval, self.ecn, Threshold(None))
+    fn config(&self) -> CodelConfig {
+        CodelConfig::new(self.target, self.interval, self.ecn, Threshold(None))
     }
 }
 

@@ -1,7 +1,7 @@
-//! Congestion signals to a sender whose packets wait for too long: marks or drops, as [`Signals`]
+//! Congestion signals to a sender whose packets wait for too long: marks or drops, as [`MarkSchedule`]
 //! decides.
 
-use super::{Listed, Signals, Store};
+use super::{FlowStore, Listed, MarkSchedule};
 use crate::pool::Fifo;
 use crate::shaper::{Framing, Shaper};
 use crate::{DropReason, Ecn, Observer, Packet};
@@ -14,7 +14,7 @@ const MOST: u32 = 32;
 
 /// The queue of a flow.
 pub(super) struct OfFlow<'a, P> {
-    pub(super) store: &'a mut Store<P>,
+    pub(super) store: &'a mut FlowStore<P>,
     pub(super) queue: &'a mut Fifo,
     pub(super) listed: &'a mut Listed,
 }
@@ -45,7 +45,7 @@ impl Telling<'_> {
     pub(super) fn next<P>(
         &mut self,
         now: Instant,
-        signals: &mut Signals,
+        signals: &mut MarkSchedule,
         queue: &mut OfFlow<'_, P>,
         observer: &mut dyn Observer<P>,
     ) -> (Option<Packet<P>>, bool) {

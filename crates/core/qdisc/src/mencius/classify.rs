@@ -1,7 +1,10 @@
 //! The flow and the host of a packet, and the class of the flow in the scheduler.
 
 use super::settling::GAP;
-use super::{Flow, Host, Mencius, Settling, Signals, SparseFlow, Standing, Translation};
+use super::{
+    MarkSchedule, Mencius, MenciusFlow, MenciusHost, SchedulerClass, Settling, SparseFlow,
+    Translation,
+};
 use crate::exact_flows::Found;
 use crate::{FlowId, Hosts, Packet};
 use units::{Duration, Instant};
@@ -86,7 +89,7 @@ impl<P> Mencius<P> {
         let (flows, hosts) = (&self.flows, &self.hosts);
         let part = self.flow_table.ways() / (self.host_table.active_count() + 1);
         let keeps = |flow: usize| {
-            let Flow {
+            let MenciusFlow {
                 queue, settling, ..
             } = &flows[flow];
             let of = flows[flow].host;
@@ -100,10 +103,10 @@ impl<P> Mencius<P> {
 
     /// `flow` is another one of `host` from now on.
     fn begin(&mut self, now: Instant, flow: usize, host: usize) {
-        let Host { turns, term, .. } = &self.hosts[host];
+        let MenciusHost { turns, term, .. } = &self.hosts[host];
         turns.introduce(&mut self.flow_turns, flow);
         let state = &mut self.flows[flow];
-        state.signals = Signals::new();
+        state.signals = MarkSchedule::new();
         state.settling = Settling::new(now);
         state.sparse = SparseFlow::default();
         state.host = host;
@@ -147,7 +150,7 @@ impl<P> Mencius<P> {
             Found::Known(host) | Found::Shared(host) => host,
             Found::Fresh(host) | Found::FirstShared(host) => {
                 debug_assert!(self.hosts[host].backlog.is_empty());
-                self.hosts[host] = Host::new(now, self.hosts[host].term);
+                self.hosts[host] = MenciusHost::new(now, self.hosts[host].term);
                 self.turns.introduce(&mut self.host_turns, host);
                 self.begin(now, self.guests_of(host), host);
                 host
@@ -215,9 +218,9 @@ impl<P> Mencius<P> {
         let guests = self.flow_table.are_guests(flow);
         let state = &mut self.flows[flow];
         let standing = match state.queue.is_empty() {
-            true => Standing::Idle,
-            false if !guests && state.settling.is_settled(now) => Standing::Settled,
-            false => Standing::Other,
+            true => SchedulerClass::Idle,
+            false if !guests && state.settling.is_settled(now) => SchedulerClass::Settled,
+            false => SchedulerClass::Other,
         };
         let before = std::mem::replace(&mut state.standing, standing);
         if before != standing {
@@ -226,18 +229,18 @@ impl<P> Mencius<P> {
     }
 
     #[inline(never)]
-    fn move_standing(&mut self, flow: usize, before: Standing, standing: Standing) {
+    fn move_standing(&mut self, flow: usize, before: SchedulerClass, standing: SchedulerClass) {
         let state = &self.flows[flow];
         let host = &mut self.hosts[state.host];
         match before {
-            Standing::Idle => {}
-            Standing::Other => left(&mut host.others, &mut self.others),
-            Standing::Settled => left(&mut host.settled, &mut self.settled),
+            SchedulerClass::Idle => {}
+            SchedulerClass::Other => left(&mut host.others, &mut self.others),
+            SchedulerClass::Settled => left(&mut host.settled, &mut self.settled),
         }
         match standing {
-            Standing::Idle => {}
-            Standing::Other => joined(&mut host.others, &mut self.others),
-            Standing::Settled => joined(&mut host.settled, &mut self.settled),
+            SchedulerClass::Idle => {}
+            SchedulerClass::Other => joined(&mut host.others, &mut self.others),
+            SchedulerClass::Settled => joined(&mut host.settled, &mut self.settled),
         }
     }
 }

@@ -38,7 +38,7 @@ const OLDEST: Duration = Duration::from_secs(30);
 
 /// How the hold behaves.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Rules {
+pub(super) struct HoldRules {
     /// Other flows are not held back for waits below this.
     pub(super) min_wait: Duration,
     /// Only those are that have waited for so long themselves.
@@ -118,7 +118,7 @@ impl Hold {
         &mut self,
         now: Instant,
         wait: Duration,
-        rules: &Rules,
+        rules: &HoldRules,
         backlogged: Backlogged,
     ) -> bool {
         let waits = wait >= rules.min_wait;
@@ -161,7 +161,7 @@ impl Hold {
     }
 
     /// Whether settled flows may have more than their part.
-    fn yields(&mut self, now: Instant, rules: &Rules, backlogged: Backlogged) -> bool {
+    fn yields(&mut self, now: Instant, rules: &HoldRules, backlogged: Backlogged) -> bool {
         self.yielding |= now.since(self.birth) <= NEW;
         let fair = rules.of_fair * i64::from(backlogged.others.max(1))
             / i64::from(backlogged.settled.max(1));
@@ -171,7 +171,7 @@ impl Hold {
     }
 
     /// Bytes that others get for 256 of settled flows, at least.
-    fn others_share(&self, rules: &Rules) -> i64 {
+    fn others_share(&self, rules: &HoldRules) -> i64 {
         if self.yielding {
             self.grown_share(rules)
         } else {
@@ -180,14 +180,14 @@ impl Hold {
     }
 
     /// [`FIRST`], doubled with age, with straight lines between the doublings.
-    fn grown_share(&self, rules: &Rules) -> i64 {
+    fn grown_share(&self, rules: &HoldRules) -> i64 {
         let doublings = (self.age.as_nanos() << 8) / rules.doubling.as_nanos().max(1);
         let (whole, part) = ((doublings >> 8).min(DOUBLINGS), (doublings & 255) as i64);
         ((FIRST << whole) * (256 + part)) >> 8
     }
 
     /// How long a packet waits before it goes before the others.
-    fn bound(&mut self, now: Instant, rules: &Rules) -> Duration {
+    fn bound(&mut self, now: Instant, rules: &HoldRules) -> Duration {
         let span = now.since(self.rising);
         if span > rules.rise + STAY {
             self.rising = now;
@@ -200,7 +200,7 @@ impl Hold {
 
     /// A packet of `len` bytes leaves while others wait too.
     #[inline]
-    pub(super) fn sent(&mut self, len: u32, settled: bool, rules: &Rules) {
+    pub(super) fn sent(&mut self, len: u32, settled: bool, rules: &HoldRules) {
         let len = i64::from(len);
         let earned = len * rules.settled_share / 256;
         let spent = if settled { len } else { 0 };
@@ -221,7 +221,7 @@ mod tests {
     use super::*;
     use crate::testing::ms;
 
-    const RULES: Rules = Rules {
+    const RULES: HoldRules = HoldRules {
         min_wait: Duration::from_millis(20),
         stands: Duration::from_millis(5),
         max_wait: Duration::from_millis(100),

@@ -33,21 +33,21 @@ mod tests;
 mod translation;
 mod turns;
 
-use crate::exact_flows::FlowTable;
+use crate::exact_flows::ExactFlows;
 use crate::list::Nodes;
 use crate::pool::Fifo;
 use crate::shaper::{Framing, Pace as Rate, Shaper};
 use crate::{Backlog, Discipline, DropReason, Env, Observer, Packet, Qdisc};
 use allowance::Allowance;
 use by_size::BySize;
-use hold::{Hold, Rules};
-use pace::Pace;
+use hold::{Hold, HoldRules};
+use pace::FullPacketPace;
 use params::MenciusParams;
 use settled_hosts::SettledHosts;
 use settling::Settling;
-use signals::Signals;
-use sparse::{Came, Sparse, SparseFlow};
-use store::{Listed, Store};
+use signals::MarkSchedule;
+use sparse::{ArrivedPacket, Sparse, SparseFlow};
+use store::{FlowStore, Listed};
 use translation::Translation;
 use turns::{Members, Turns};
 use units::param::Settings;
@@ -92,7 +92,7 @@ pub fn mencius<P: Send + 'static>() -> Discipline<P> {
 
 /// The class of a flow in the scheduler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Standing {
+enum SchedulerClass {
     /// It has no packets queued.
     Idle,
     /// It waits, and is not settled.
@@ -102,20 +102,20 @@ enum Standing {
 }
 
 #[derive(Debug, Clone)]
-struct Flow {
+struct MenciusFlow {
     queue: Fifo,
-    signals: Signals,
+    signals: MarkSchedule,
     settling: Settling,
     sparse: SparseFlow,
     host: usize,
     /// The term of that place in which it was its host.
     term: u32,
     translation: Translation,
-    standing: Standing,
+    standing: SchedulerClass,
 }
 
 #[derive(Debug)]
-struct Host {
+struct MenciusHost {
     turns: Turns,
     hold: Hold,
     allowance: Allowance,
@@ -137,17 +137,17 @@ struct Host {
 pub struct Mencius<P> {
     params: MenciusParams,
     /// Within hosts, and between them.
-    within: Rules,
-    between: Rules,
+    within: HoldRules,
+    between: HoldRules,
     /// The longest waits of a packet: of other flows, and of settled flows.
     plain: Duration,
     patient: Duration,
-    store: Store<P>,
-    flow_table: FlowTable,
-    host_table: FlowTable,
+    store: FlowStore<P>,
+    flow_table: ExactFlows,
+    host_table: ExactFlows,
     /// Those in the table with the guests of each set, and then the guests of each host.
-    flows: Vec<Flow>,
-    hosts: Vec<Host>,
+    flows: Vec<MenciusFlow>,
+    hosts: Vec<MenciusHost>,
     flow_turns: Members,
     host_turns: Members,
     sparse: Sparse,
@@ -163,7 +163,7 @@ pub struct Mencius<P> {
     /// Hosts with settled flows that wait, and hosts with others.
     settled: u32,
     others: u32,
-    pace: Pace,
+    pace: FullPacketPace,
     shaper: Shaper,
 }
 
@@ -181,20 +181,20 @@ impl<P> Mencius<P> {
             params.hosts = home.into();
         }
         params.apply(settings)?;
-        let flow_table = FlowTable::new(params.flows as usize);
-        let host_table = FlowTable::new((params.flows / FLOWS_OF_HOST) as usize);
+        let flow_table = ExactFlows::new(params.flows as usize);
+        let host_table = ExactFlows::new((params.flows / FLOWS_OF_HOST) as usize);
         let hosts = host_table.len();
         let flows = flow_table.len() + hosts;
         let begun = Instant::ZERO;
-        let flow = Flow {
+        let flow = MenciusFlow {
             queue: Fifo::default(),
-            signals: Signals::new(),
+            signals: MarkSchedule::new(),
             settling: Settling::new(begun),
             sparse: SparseFlow::default(),
             host: 0,
             term: 0,
             translation: Translation::default(),
-            standing: Standing::Idle,
+            standing: SchedulerClass::Idle,
         };
         let [within, between] = params.rules(Duration::ZERO);
         let [plain, patient] = params.targets(Duration::ZERO);
@@ -203,9 +203,9 @@ impl<P> Mencius<P> {
             between,
             plain,
             patient,
-            store: Store::new(),
+            store: FlowStore::new(),
             flows: vec![flow; flows],
-            hosts: (0..hosts).map(|_| Host::new(begun, 0)).collect(),
+            hosts: (0..hosts).map(|_| MenciusHost::new(begun, 0)).collect(),
             flow_turns: Members::new(flows),
             host_turns: Members::new(hosts),
             sparse: Sparse::new(flows),
@@ -218,7 +218,7 @@ impl<P> Mencius<P> {
             before_turns: 0,
             settled: 0,
             others: 0,
-            pace: Pace::new(),
+            pace: FullPacketPace::new(),
             shaper: params.shaper(),
             flow_table,
             host_table,
@@ -259,9 +259,9 @@ impl<P> Mencius<P> {
     }
 }
 
-impl Host {
+impl MenciusHost {
     fn new(now: Instant, term: u32) -> Self {
-        Host {
+        MenciusHost {
             turns: Turns::new(),
             hold: Hold::new(now),
             allowance: Allowance::new(now),
@@ -278,9 +278,9 @@ impl Host {
 
 impl MenciusParams {
     /// The rules within hosts and between them, if sending a full packet takes `full` on the link.
-    fn rules(&self, full: Duration) -> [Rules; 2] {
+    fn rules(&self, full: Duration) -> [HoldRules; 2] {
         let min_wait = self.min_wait.max(full * SHORT);
-        let within = Rules {
+        let within = HoldRules {
             min_wait,
             stands: min_wait / STANDING,
             max_wait: self.max_wait.max(self.min_wait) + min_wait.saturating_sub(self.min_wait),
@@ -290,7 +290,7 @@ impl MenciusParams {
             of_fair: 256,
             edge: EDGE,
         };
-        let between = Rules {
+        let between = HoldRules {
             stands: min_wait,
             settled_share: 0,
             of_fair: BETWEEN,
@@ -345,7 +345,7 @@ impl<P: Send> Qdisc<P> for Mencius<P> {
         let pause = state.settling.arrived(now);
         let settled = !self.flow_table.are_guests(flow) && state.settling.is_settled(now);
         let before = state.queue.backlog();
-        let came = Came {
+        let came = ArrivedPacket {
             pause,
             len: packet.len,
             before: before.packets,

@@ -19,7 +19,7 @@ units::params! {
         /// Addresses that stand for hosts, which should be those of the home: the senders' (source),
         /// the receivers' (destination), or no addresses (none): then only flows share the link. A
         /// scenario's link knows its side.
-        hosts: Side = "none", source "tc-cake(8): dual-srchost, dual-dsthost, flows";
+        hosts: HomeSide = "none", source "tc-cake(8): dual-srchost, dual-dsthost, flows";
         /// Bytes that a flow may send before the next flow's turn, and a host before the next
         /// host's.
         quantum: u32 = "1514", range "256".."65536", source "RFC 8290, 5.2.4";
@@ -60,7 +60,7 @@ units::params! {
 
 /// Which of a packet's addresses is the home's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
-pub enum Side {
+pub enum HomeSide {
     /// No side: flows alone share the link.
     None,
     /// The receiver's: a downlink.
@@ -69,45 +69,45 @@ pub enum Side {
     Source,
 }
 
-impl Side {
+impl HomeSide {
     /// The hash that stands for the host of a packet, and whether it may become another one.
     pub(super) const fn host(self, hosts: Hosts) -> (u32, bool) {
         match self {
-            Side::None => (0, false),
-            Side::Destination => (hosts.destination, hosts.provisional),
-            Side::Source => (hosts.source, hosts.provisional),
+            HomeSide::None => (0, false),
+            HomeSide::Destination => (hosts.destination, hosts.provisional),
+            HomeSide::Source => (hosts.source, hosts.provisional),
         }
     }
 }
 
-impl From<Home> for Side {
+impl From<Home> for HomeSide {
     fn from(home: Home) -> Self {
         match home {
-            Home::Senders => Side::Source,
-            Home::Receivers => Side::Destination,
+            Home::Senders => HomeSide::Source,
+            Home::Receivers => HomeSide::Destination,
         }
     }
 }
 
-impl Value for Side {
+impl Value for HomeSide {
     const KIND: &'static str = "none, destination or source";
 
     fn parse(text: &str) -> Result<Self, ParseError> {
         match text {
-            "none" => Ok(Side::None),
-            "destination" => Ok(Side::Destination),
-            "source" => Ok(Side::Source),
+            "none" => Ok(HomeSide::None),
+            "destination" => Ok(HomeSide::Destination),
+            "source" => Ok(HomeSide::Source),
             _ => Err(ParseError::new(text, Self::KIND)),
         }
     }
 }
 
-impl core::fmt::Display for Side {
+impl core::fmt::Display for HomeSide {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str(match self {
-            Side::None => "none",
-            Side::Destination => "destination",
-            Side::Source => "source",
+            HomeSide::None => "none",
+            HomeSide::Destination => "destination",
+            HomeSide::Source => "source",
         })
     }
 }

@@ -6,8 +6,8 @@
 
 use super::aqm::{OfFlow, Telling};
 use super::hold::Backlogged;
-use super::settling::{Cause, Wait};
-use super::{Host, Mencius, Standing};
+use super::settling::{Wait, WaitCause};
+use super::{Mencius, MenciusHost, SchedulerClass};
 use crate::{Observer, Packet};
 use units::{Duration, Instant};
 
@@ -36,7 +36,7 @@ enum Lends {
     Turn,
 }
 
-impl Host {
+impl MenciusHost {
     const fn backlogged(&self) -> Backlogged {
         Backlogged {
             settled: self.settled,
@@ -103,7 +103,8 @@ impl<P> Mencius<P> {
     fn stands(&self, now: Instant, flow: usize, least: Duration) -> bool {
         let state = &self.flows[flow];
         let came = self.store.oldest(&state.queue);
-        state.standing != Standing::Settled && came.is_some_and(|came| now.since(came) >= least)
+        state.standing != SchedulerClass::Settled
+            && came.is_some_and(|came| now.since(came) >= least)
     }
 
     /// How `host`, whose turn it is, lets a packet of `other` go, if it does.
@@ -200,7 +201,7 @@ impl<P> Mencius<P> {
     fn longest_waiting_in(&mut self, host: usize) -> Option<usize> {
         for _ in 0..SKIPS {
             let (packet, flow) = self.store.front(&self.hosts[host].listed)?;
-            if self.flows[flow].standing == Standing::Settled {
+            if self.flows[flow].standing == SchedulerClass::Settled {
                 return Some(flow);
             }
             self.store.unlist(packet, &mut self.hosts[host].listed);
@@ -238,17 +239,17 @@ impl<P> Mencius<P> {
         let state = &mut self.flows[flow];
         let host = &mut self.hosts[state.host];
         let before = state.queue.backlog();
-        let settled = state.standing == Standing::Settled;
+        let settled = state.standing == SchedulerClass::Settled;
         let cause = match settled {
-            true if host.hold.is_on() || self.hold.is_on() => Cause::Others,
-            true if before.packets == self.store.backlog().packets => Cause::Link,
-            _ => Cause::Flow,
+            true if host.hold.is_on() || self.hold.is_on() => WaitCause::Others,
+            true if before.packets == self.store.backlog().packets => WaitCause::Link,
+            _ => WaitCause::Flow,
         };
         let waited = self.store.oldest(&state.queue).map(|came| now.since(came));
         // Slightly above the hold's highest wait, above which even settled flows are signalled
         // by drops.
         let spared_below = self.within.max_wait * 5 / 4;
-        let spared = cause == Cause::Others && waited.is_some_and(|wait| wait < spared_below);
+        let spared = cause == WaitCause::Others && waited.is_some_and(|wait| wait < spared_below);
         let mut queue = OfFlow {
             store: &mut self.store,
             queue: &mut state.queue,
@@ -256,7 +257,7 @@ impl<P> Mencius<P> {
         };
         let target = match settled {
             _ if spared => Duration::MAX,
-            true if cause == Cause::Link && !self.params.ingress => self.patient.max(ALONE),
+            true if cause == WaitCause::Link && !self.params.ingress => self.patient.max(ALONE),
             true => self.patient,
             false => self.plain,
         };
@@ -272,7 +273,7 @@ impl<P> Mencius<P> {
             charged: (self.params.ingress).then_some((&mut self.shaper, self.params.framing())),
         };
         let (packet, told) = telling.next(now, &mut state.signals, &mut queue, observer);
-        if told && cause != Cause::Others {
+        if told && cause != WaitCause::Others {
             state.settling.dropped(now);
         }
         if let Some(packet) = &packet {

@@ -19,7 +19,7 @@ const AFTER_DROP: Duration = Duration::from_secs(5);
 
 /// Why a packet of a settled flow waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Cause {
+pub(super) enum WaitCause {
     /// Its flow sends too much.
     Flow,
     /// Others are held back.
@@ -36,7 +36,7 @@ pub(super) struct Wait {
     pub(super) min_wait: Duration,
     /// ... and the longest at any time.
     pub(super) max_wait: Duration,
-    pub(super) cause: Cause,
+    pub(super) cause: WaitCause,
 }
 
 /// The state of a flow's behaviour.
@@ -73,15 +73,15 @@ impl Settling {
     /// A packet of the flow left.
     pub(super) fn left(&mut self, now: Instant, wait: Wait) {
         let (mark, patience) = match wait.cause {
-            Cause::Flow => (wait.min_wait, BURST),
-            Cause::Others => (wait.max_wait, PATIENCE),
-            Cause::Link => (wait.min_wait, PATIENCE),
+            WaitCause::Flow => (wait.min_wait, BURST),
+            WaitCause::Others => (wait.max_wait, PATIENCE),
+            WaitCause::Link => (wait.min_wait, PATIENCE),
         };
         if wait.waited <= mark {
             self.below = now;
         }
         let stands = now.since(self.below) > patience;
-        if stands || wait.cause == Cause::Flow && wait.waited > wait.max_wait {
+        if stands || wait.cause == WaitCause::Flow && wait.waited > wait.max_wait {
             self.start_again(now);
         }
     }
@@ -115,7 +115,7 @@ mod tests {
     const MAX_WAIT: Duration = Duration::from_millis(80);
 
     /// A packet every 20 ms from `from` to `to`, each waiting for `wait` ms.
-    fn packets(settling: &mut Settling, (from, to): (u64, u64), wait: u64, cause: Cause) {
+    fn packets(settling: &mut Settling, (from, to): (u64, u64), wait: u64, cause: WaitCause) {
         for at in (from..to).step_by(20) {
             settling.arrived(ms(at));
             let wait = Wait {
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn a_short_queue_for_a_second() {
         let mut settling = Settling::new(ms(0));
-        packets(&mut settling, (0, 990), 15, Cause::Flow);
+        packets(&mut settling, (0, 990), 15, WaitCause::Flow);
         assert!(!settling.is_settled(ms(999)));
         assert!(settling.is_settled(ms(1000)));
     }
@@ -139,27 +139,27 @@ mod tests {
     #[test]
     fn bursts_are_forgiven_and_standing_queues_are_not() {
         let mut settling = Settling::new(ms(0));
-        packets(&mut settling, (0, 1200), 15, Cause::Flow);
-        packets(&mut settling, (1200, 1400), 60, Cause::Flow);
-        packets(&mut settling, (1400, 1500), 15, Cause::Flow);
+        packets(&mut settling, (0, 1200), 15, WaitCause::Flow);
+        packets(&mut settling, (1200, 1400), 60, WaitCause::Flow);
+        packets(&mut settling, (1400, 1500), 15, WaitCause::Flow);
         assert!(settling.is_settled(ms(1500)));
-        packets(&mut settling, (1500, 1740), 60, Cause::Flow);
+        packets(&mut settling, (1500, 1740), 60, WaitCause::Flow);
         assert!(!settling.is_settled(ms(1740)));
-        packets(&mut settling, (1740, 3000), 15, Cause::Flow);
+        packets(&mut settling, (1740, 3000), 15, WaitCause::Flow);
         assert!(settling.is_settled(ms(3000)));
-        packets(&mut settling, (3000, 3020), 81, Cause::Flow);
+        packets(&mut settling, (3000, 3020), 81, WaitCause::Flow);
         assert!(!settling.is_settled(ms(3020)), "above the maximum once");
     }
 
     #[test]
     fn where_others_are_the_reason_only_the_maximum_counts_and_for_long() {
         let mut settling = Settling::new(ms(0));
-        packets(&mut settling, (0, 1200), 15, Cause::Flow);
-        packets(&mut settling, (1200, 20_000), 80, Cause::Others);
+        packets(&mut settling, (0, 1200), 15, WaitCause::Flow);
+        packets(&mut settling, (1200, 20_000), 80, WaitCause::Others);
         assert!(settling.is_settled(ms(20_000)));
-        packets(&mut settling, (20_000, 22_980), 200, Cause::Others);
+        packets(&mut settling, (20_000, 22_980), 200, WaitCause::Others);
         assert!(settling.is_settled(ms(22_980)));
-        packets(&mut settling, (22_980, 23_020), 200, Cause::Others);
+        packets(&mut settling, (22_980, 23_020), 200, WaitCause::Others);
         assert!(!settling.is_settled(ms(23_020)), "it does not give way");
     }
 
@@ -167,23 +167,23 @@ mod tests {
     #[test]
     fn a_link_that_became_slower_is_no_fault_of_the_flow() {
         let mut settling = Settling::new(ms(0));
-        packets(&mut settling, (0, 1200), 15, Cause::Flow);
-        packets(&mut settling, (1200, 4180), 200, Cause::Link);
+        packets(&mut settling, (0, 1200), 15, WaitCause::Flow);
+        packets(&mut settling, (1200, 4180), 200, WaitCause::Link);
         assert!(settling.is_settled(ms(4180)));
-        packets(&mut settling, (4180, 4220), 21, Cause::Link);
+        packets(&mut settling, (4180, 4220), 21, WaitCause::Link);
         assert!(!settling.is_settled(ms(4220)));
     }
 
     #[test]
     fn silence_and_drops_begin_it_again() {
         let mut settling = Settling::new(ms(0));
-        packets(&mut settling, (0, 2000), 15, Cause::Flow);
+        packets(&mut settling, (0, 2000), 15, WaitCause::Flow);
         settling.arrived(ms(2300));
         assert!(!settling.is_settled(ms(2300)));
-        packets(&mut settling, (2300, 4000), 15, Cause::Flow);
+        packets(&mut settling, (2300, 4000), 15, WaitCause::Flow);
         assert!(settling.is_settled(ms(4000)));
         settling.dropped(ms(4000));
-        packets(&mut settling, (4000, 9100), 15, Cause::Flow);
+        packets(&mut settling, (4000, 9100), 15, WaitCause::Flow);
         assert!(!settling.is_settled(ms(8999)));
         assert!(settling.is_settled(ms(9000)));
     }

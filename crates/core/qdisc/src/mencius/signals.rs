@@ -13,7 +13,7 @@ use units::{Duration, Instant};
 
 /// The schedule of one flow.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Signals {
+pub(super) struct MarkSchedule {
     /// How often it signals: so many times in the square root of that many intervals.
     count: u32,
     /// `1/sqrt(count)` as a fraction of 2^32.
@@ -24,10 +24,10 @@ pub(super) struct Signals {
     late: bool,
 }
 
-impl Signals {
+impl MarkSchedule {
     /// No signals are remembered.
     pub(super) const fn new() -> Self {
-        Signals {
+        MarkSchedule {
             count: 0,
             inv_sqrt: u32::MAX,
             next: Instant::ZERO,
@@ -95,7 +95,7 @@ mod tests {
     const INTERVAL: Duration = Duration::from_millis(100);
 
     /// The times of signals among packets every millisecond.
-    fn told(signals: &mut Signals, from: u64, to: u64, late: bool) -> Vec<u64> {
+    fn told(signals: &mut MarkSchedule, from: u64, to: u64, late: bool) -> Vec<u64> {
         (from..to)
             .filter(|&at| signals.judge(ms(at), INTERVAL, late, 32))
             .collect()
@@ -104,7 +104,7 @@ mod tests {
     /// 100 ms after the first late packet, and then after 70.7, 57.7 and 50 ms.
     #[test]
     fn a_new_queue_has_an_interval() {
-        let mut signals = Signals::new();
+        let mut signals = MarkSchedule::new();
         assert_eq!(told(&mut signals, 10, 300, true), [110, 181, 239, 289]);
     }
 
@@ -112,7 +112,7 @@ mod tests {
     /// packet at 320 ms waits for 44.7 ms, not for an interval.
     #[test]
     fn what_was_needed_is_remembered() {
-        let mut signals = Signals::new();
+        let mut signals = MarkSchedule::new();
         told(&mut signals, 10, 300, true);
         assert!(told(&mut signals, 300, 320, false).is_empty());
         assert_eq!(told(&mut signals, 320, 370, true), [365]);
@@ -121,7 +121,7 @@ mod tests {
     /// Ten ms late in each 100: never for an interval.
     #[test]
     fn bursts_are_no_queue() {
-        let mut signals = Signals::new();
+        let mut signals = MarkSchedule::new();
         for at in (0..5000).step_by(100) {
             assert!(told(&mut signals, at, at + 10, true).is_empty());
             assert!(told(&mut signals, at + 10, at + 100, false).is_empty());
@@ -137,7 +137,7 @@ mod tests {
     /// A hundred signals are forgotten by four packets after a pause, 32 at a time.
     #[test]
     fn a_packet_forgets_no_more_than_it_may() {
-        let mut signals = Signals::new();
+        let mut signals = MarkSchedule::new();
         let mut at = 0;
         while signals.count < 100 {
             told(&mut signals, at, at + 1, true);
@@ -153,10 +153,10 @@ mod tests {
     /// A second without packets makes drops of up to a second due at once, but marks only of now.
     #[test]
     fn marks_are_not_made_up_for() {
-        let mut signals = Signals::new();
+        let mut signals = MarkSchedule::new();
         told(&mut signals, 0, 300, true);
         let mut marked = signals;
-        let due = |signals: &mut Signals| signals.judge(ms(1300), INTERVAL, true, 32);
+        let due = |signals: &mut MarkSchedule| signals.judge(ms(1300), INTERVAL, true, 32);
         assert!(due(&mut signals) && due(&mut signals) && due(&mut signals));
         assert!(due(&mut marked));
         marked.marked(ms(1300));

@@ -46,7 +46,7 @@ pub(super) struct Sparse {
 
 /// A packet that arrives.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Came {
+pub(super) struct ArrivedPacket {
     /// Time since the one before it of its flow.
     pub(super) pause: Duration,
     pub(super) len: u32,
@@ -58,7 +58,7 @@ pub(super) struct Came {
 
 impl SparseFlow {
     /// The kind of an arriving packet, if it is small enough to go first.
-    fn kind_of(&mut self, came: Came) -> Option<usize> {
+    fn kind_of(&mut self, came: ArrivedPacket) -> Option<usize> {
         if came.pause > GAP {
             *self = SparseFlow {
                 waiting: self.waiting,
@@ -92,7 +92,7 @@ impl Sparse {
 
     /// Accounts for an arriving packet of `flow`.
     #[inline]
-    pub(super) fn came(&mut self, (number, flow): (usize, &mut SparseFlow), came: Came) {
+    pub(super) fn came(&mut self, (number, flow): (usize, &mut SparseFlow), came: ArrivedPacket) {
         let Some(kind) = flow.kind_of(came) else {
             return;
         };
@@ -141,8 +141,8 @@ impl Sparse {
 mod tests {
     use super::*;
 
-    fn came(pause: u64, len: u32, before: u32) -> Came {
-        Came {
+    fn came(pause: u64, len: u32, before: u32) -> ArrivedPacket {
+        ArrivedPacket {
             pause: Duration::from_millis(pause),
             len,
             before,

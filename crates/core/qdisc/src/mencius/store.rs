@@ -8,7 +8,7 @@ use units::Instant;
 
 /// The packet in a place of the pool.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct PacketPlace {
     flow: u32,
     /// Whether it is in the list of its host.
     listed: bool,
@@ -20,17 +20,17 @@ pub(super) struct Listed(List);
 
 /// All packets of the discipline.
 #[derive(Debug)]
-pub(super) struct Store<P> {
+pub(super) struct FlowStore<P> {
     pool: Pool<P>,
-    places: Vec<Place>,
+    places: Vec<PacketPlace>,
     in_host: Nodes,
     backlog: Backlog,
 }
 
-impl<P> Store<P> {
+impl<P> FlowStore<P> {
     /// Empty.
     pub(super) fn new() -> Self {
-        Store {
+        FlowStore {
             pool: Pool::new(),
             places: Vec::new(),
             in_host: Nodes::default(),
@@ -55,7 +55,7 @@ impl<P> Store<P> {
     ) {
         self.backlog.add(packet.len);
         let index = self.pool.push(queue, now, packet);
-        let place = Place {
+        let place = PacketPlace {
             flow: flow as u32,
             listed: list.is_some(),
         };

@@ -24,7 +24,7 @@ const MOVES: u32 = 16;
 const CREDIT: i64 = 64 << 10;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum TurnPlace {
     /// It never had packets.
     Unseen,
     Idle,
@@ -35,7 +35,7 @@ enum Place {
 
 #[derive(Debug, Clone, Copy)]
 struct Member {
-    place: Place,
+    place: TurnPlace,
     /// Bytes that it may still send; negative if its last packet overdrew.
     deficit: i32,
     /// The round in which it is its turn.
@@ -61,7 +61,7 @@ pub(super) struct Turns {
     /// A bit for each list of old ones that is not empty.
     used: u64,
     round: u32,
-    turn: Place,
+    turn: TurnPlace,
     /// Bytes that new ones may still send before old ones.
     credit: i64,
 }
@@ -70,7 +70,7 @@ impl Members {
     /// `len` of them, all idle.
     pub(super) fn new(len: usize) -> Self {
         let member = Member {
-            place: Place::Unseen,
+            place: TurnPlace::Unseen,
             deficit: 0,
             round: u32::MAX,
         };
@@ -88,7 +88,10 @@ impl Members {
 
     /// Whether `member` has no packets.
     pub(super) fn is_idle(&self, member: usize) -> bool {
-        matches!(self.members[member].place, Place::Unseen | Place::Idle)
+        matches!(
+            self.members[member].place,
+            TurnPlace::Unseen | TurnPlace::Idle
+        )
     }
 }
 
@@ -101,7 +104,7 @@ impl Turns {
             old: [List::default(); ROUNDS as usize],
             used: 0,
             round: 0,
-            turn: Place::Idle,
+            turn: TurnPlace::Idle,
             credit: CREDIT,
         }
     }
@@ -110,7 +113,7 @@ impl Turns {
     pub(super) fn introduce(&self, members: &mut Members, member: usize) {
         debug_assert!(members.is_idle(member));
         members.members[member] = Member {
-            place: Place::Unseen,
+            place: TurnPlace::Unseen,
             deficit: 0,
             round: self.round.wrapping_sub(1),
         };
@@ -123,12 +126,12 @@ impl Turns {
         let state = &mut members.members[member];
         let ahead = state.round.wrapping_sub(self.round);
         state.place = match state.place {
-            Place::Unseen => Place::New,
-            Place::Idle if (1..ROUNDS).contains(&ahead) => Place::Old,
-            Place::Idle => Place::Back,
+            TurnPlace::Unseen => TurnPlace::New,
+            TurnPlace::Idle if (1..ROUNDS).contains(&ahead) => TurnPlace::Old,
+            TurnPlace::Idle => TurnPlace::Back,
             _ => return,
         };
-        if state.place == Place::New || ahead >= ROUNDS {
+        if state.place == TurnPlace::New || ahead >= ROUNDS {
             state.deficit = quantum as i32;
         }
         self.put(members, member);
@@ -156,7 +159,7 @@ impl Turns {
             }
             self.take(members, head);
             self.pay(members, head, quantum);
-            members.members[head].place = Place::Old;
+            members.members[head].place = TurnPlace::Old;
             self.put(members, head);
         }
         let head = self.head()?;
@@ -170,8 +173,8 @@ impl Turns {
         members.charge(member, len);
         let len = i64::from(len);
         let earned = match self.turn {
-            Place::New if self.used > 0 => -len,
-            Place::Old => len,
+            TurnPlace::New if self.used > 0 => -len,
+            TurnPlace::Old => len,
             _ => 0,
         };
         self.credit = (self.credit + earned).clamp(-CREDIT, CREDIT);
@@ -182,7 +185,7 @@ impl Turns {
     pub(super) fn leave(&mut self, members: &mut Members, member: usize, quantum: u32) {
         self.take(members, member);
         let state = &mut members.members[member];
-        state.place = Place::Idle;
+        state.place = TurnPlace::Idle;
         if self.used == 0 && self.new.head() == NIL {
             // Rounds take no time if no member waits for one: all debts are paid, and the quantum is anew.
             self.round = self.round.wrapping_add(ROUNDS);
@@ -198,17 +201,17 @@ impl Turns {
     fn head(&mut self) -> Option<usize> {
         let (back, new) = (self.back.head(), self.new.head());
         if back != NIL {
-            self.turn = Place::Back;
+            self.turn = TurnPlace::Back;
             return Some(back as usize);
         }
         if new != NIL && (self.credit > 0 || self.used == 0) {
-            self.turn = Place::New;
+            self.turn = TurnPlace::New;
             return Some(new as usize);
         }
         if self.used == 0 {
             return None;
         }
-        self.turn = Place::Old;
+        self.turn = TurnPlace::Old;
         let rounds = self.used.rotate_right(self.round % ROUNDS).trailing_zeros();
         self.round = self.round.wrapping_add(rounds);
         Some(self.old[(self.round % ROUNDS) as usize].head() as usize)
@@ -241,8 +244,8 @@ impl Turns {
     /// The list of `member`, which has packets.
     fn list(&mut self, member: Member) -> &mut List {
         match member.place {
-            Place::Back => &mut self.back,
-            Place::New => &mut self.new,
+            TurnPlace::Back => &mut self.back,
+            TurnPlace::New => &mut self.new,
             _ => &mut self.old[(member.round % ROUNDS) as usize],
         }
     }

@@ -25,7 +25,7 @@ const EPOCH: Duration = Duration::from_millis(100);
 
 /// The state of the flows in one slot.
 #[derive(Debug, Clone, Copy, Default)]
-struct Flow {
+struct SlotFlows {
     /// Its queue has been short since then; in the future after it filled what it passed.
     since: Instant,
     /// Its first packet came then, or the one after its last pause.
@@ -46,8 +46,8 @@ struct Flow {
 
 /// All flows.
 #[derive(Debug)]
-pub(super) struct Calls {
-    flows: Vec<Flow>,
+pub(super) struct CallFlows {
+    flows: Vec<SlotFlows>,
     epoch: u64,
     /// Flows that were no calls: in this epoch so far, and in the one before.
     counted: [u32; 2],
@@ -55,18 +55,18 @@ pub(super) struct Calls {
 
 /// Where a packet goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Verdict {
+pub(super) struct PacketCourse {
     /// It passes.
     pub(super) passes: bool,
     /// Whether the packet before did, if it was of the same flow.
     pub(super) before: Option<bool>,
 }
 
-impl Calls {
+impl CallFlows {
     /// No flow is known; there are this many slots.
     pub(super) fn new(slots: u32) -> Self {
-        Calls {
-            flows: vec![Flow::default(); slots.max(1) as usize],
+        CallFlows {
+            flows: vec![SlotFlows::default(); slots.max(1) as usize],
             epoch: 0,
             counted: [0; 2],
         }
@@ -86,7 +86,7 @@ impl Calls {
         len: u32,
         rate: Option<Rate>,
         known: Instant,
-    ) -> Verdict {
+    ) -> PacketCourse {
         let slot = self.slot(hash);
         self.count(now, slot);
         let others = self.counted[0].max(self.counted[1]).max(1);
@@ -97,7 +97,7 @@ impl Calls {
         let passes = flow.call && flow.waiting == 0;
         let last = flow.last_verdict.replace((id, passes));
         let before = last.and_then(|(last, passed)| (last == id).then_some(passed));
-        Verdict { passes, before }
+        PacketCourse { passes, before }
     }
 
     /// A packet waits to be paced.
@@ -137,7 +137,7 @@ impl Calls {
     }
 }
 
-impl Flow {
+impl SlotFlows {
     /// A packet of it comes; its queue is served at `share`, which was so at the time `known`, or nothing
     /// limits it.
     fn arrived(&mut self, now: Instant, len: u32, share: Option<Rate>, known: Instant) {
@@ -188,7 +188,7 @@ mod tests {
 
     /// Sends packets of 1200 B of each flow at its rate in Mbit/s from `from` to `to` (ms); the share of
     /// each that passed.
-    fn send(calls: &mut Calls, flows: &[(u32, u64)], (from, to): (u64, u64)) -> Vec<f64> {
+    fn send(calls: &mut CallFlows, flows: &[(u32, u64)], (from, to): (u64, u64)) -> Vec<f64> {
         let every = |mbit: u64| 1200 * 8 / mbit;
         let mut due: Vec<u64> = flows.iter().map(|_| from * 1000).collect();
         let mut counts = vec![(0u32, 0u32); flows.len()];
@@ -214,23 +214,23 @@ mod tests {
 
     #[test]
     fn a_call_passes_after_a_second() {
-        let mut calls = Calls::new(16);
+        let mut calls = CallFlows::new(16);
         assert_eq!(send(&mut calls, &[(A, 2)], (0, 999)), [0.0]);
         assert_eq!(send(&mut calls, &[(A, 2)], (1000, 9000)), [1.0]);
     }
 
     #[test]
     fn downloads_at_their_fair_share_do_not() {
-        let mut calls = Calls::new(16);
+        let mut calls = CallFlows::new(16);
         assert_eq!(send(&mut calls, &[(A, 20)], (0, 9000)), [0.0]);
-        let mut calls = Calls::new(16);
+        let mut calls = CallFlows::new(16);
         let shares = send(&mut calls, &[(A, 8), (B, 6), (C, 6)], (0, 9000));
         assert_eq!(shares, [0.0; 3]);
     }
 
     #[test]
     fn a_call_beside_downloads_passes_before_and_during_them() {
-        let mut calls = Calls::new(16);
+        let mut calls = CallFlows::new(16);
         let shares = send(&mut calls, &[(A, 2), (B, 9), (C, 9)], (0, 9000));
         assert!(shares[0] > 0.85 && shares[1..] == [0.0; 2], "{shares:?}");
         // A page of so many flows that it would have less than its share.
@@ -242,7 +242,7 @@ mod tests {
 
     #[test]
     fn what_passed_and_then_fills_the_link_is_paced_for_half_a_minute() {
-        let mut calls = Calls::new(16);
+        let mut calls = CallFlows::new(16);
         send(&mut calls, &[(A, 2)], (0, 2000));
         let while_it_grows = send(&mut calls, &[(A, 15)], (2000, 3000))[0];
         assert!(while_it_grows < 0.3, "{while_it_grows}");
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn silence_begins_it_again() {
-        let mut calls = Calls::new(16);
+        let mut calls = CallFlows::new(16);
         send(&mut calls, &[(A, 2)], (0, 2000));
         assert_eq!(send(&mut calls, &[(A, 2)], (2300, 3299)), [0.0]);
         assert_eq!(send(&mut calls, &[(A, 2)], (3301, 4000)), [1.0]);
@@ -261,7 +261,7 @@ mod tests {
     /// A packet that waits would be overtaken.
     #[test]
     fn none_passes_before_those_that_wait() {
-        let mut calls = Calls::new(16);
+        let mut calls = CallFlows::new(16);
         send(&mut calls, &[(A, 2)], (0, 999));
         calls.waits(A);
         assert_eq!(send(&mut calls, &[(A, 2)], (1000, 1200)), [0.0]);

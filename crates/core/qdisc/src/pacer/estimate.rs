@@ -7,7 +7,7 @@
 //! that follow the pacer's rate say nothing of the bottleneck's.
 //!
 //! While the pacer is what limits, there would be no sign of a bottleneck that became faster, so it
-//! gives way now and then ([`Estimate::probes`]).
+//! gives way now and then ([`CapacityEstimate::probes`]).
 
 use units::{Duration, Instant, Rate};
 
@@ -31,12 +31,12 @@ const FORGET: Duration = Duration::from_secs(120);
 
 /// An estimate of the capacity that there is for what arrives.
 #[derive(Debug, Default)]
-pub(super) struct Estimate {
+pub(super) struct CapacityEstimate {
     rate: Option<Rate>,
     /// When it was last seen to hold.
     known: Instant,
     train: Train,
-    window: Window,
+    window: TrainWindow,
 }
 
 /// The packets of a train.
@@ -52,7 +52,7 @@ struct Train {
 
 /// The trains of a time.
 #[derive(Debug, Clone, Copy, Default)]
-struct Window {
+struct TrainWindow {
     span: Duration,
     fastest: Rate,
     slowed: bool,
@@ -61,7 +61,7 @@ struct Window {
     unbound: bool,
 }
 
-impl Estimate {
+impl CapacityEstimate {
     /// The estimate, once there is one.
     pub(super) fn rate(&self) -> Option<Rate> {
         self.rate
@@ -75,7 +75,7 @@ impl Estimate {
     /// Forgets what has not been seen to hold for long.
     pub(super) fn forget(&mut self, now: Instant) {
         if self.rate.is_some() && now.since(self.known) > FORGET {
-            *self = Estimate::default();
+            *self = CapacityEstimate::default();
         }
     }
 
@@ -121,7 +121,7 @@ impl Estimate {
                 self.rate = Some(window.fastest.max(floor));
                 self.known = now;
             }
-            self.window = Window::default();
+            self.window = TrainWindow::default();
         }
     }
 
@@ -150,20 +150,20 @@ mod tests {
     use crate::testing::us;
 
     /// Packets of 1250 B, one every `gap` µs, from `from` until `to` ms.
-    fn arrive(estimate: &mut Estimate, gap: u64, (from, to): (u64, u64), waiting: bool) {
+    fn arrive(estimate: &mut CapacityEstimate, gap: u64, (from, to): (u64, u64), waiting: bool) {
         for at in (from * 1000..to * 1000).step_by(gap as usize) {
             estimate.arrived(us(at), 1250, waiting, None);
         }
     }
 
-    fn mbit(estimate: &Estimate) -> u64 {
+    fn mbit(estimate: &CapacityEstimate) -> u64 {
         estimate.rate().unwrap().as_bits() / 1_000_000
     }
 
     /// By hand: 1250 B every 200 µs are 50 Mbit/s.
     #[test]
     fn a_burst_shows_the_capacity_and_pauses_do_not_count() {
-        let mut estimate = Estimate::default();
+        let mut estimate = CapacityEstimate::default();
         arrive(&mut estimate, 200, (0, 10), false);
         assert_eq!(estimate.rate(), None, "too short");
         arrive(&mut estimate, 200, (10, 40), false);
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn it_rises_at_once_and_falls_where_the_pacer_is_not_the_reason() {
-        let mut estimate = Estimate::default();
+        let mut estimate = CapacityEstimate::default();
         arrive(&mut estimate, 200, (0, 100), false);
         arrive(&mut estimate, 500, (200, 2000), true);
         assert_eq!(mbit(&estimate), 50, "20 Mbit/s are the pacer's");
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn it_is_known_when_it_was_seen_to_hold_and_forgotten_after_two_minutes() {
-        let mut estimate = Estimate::default();
+        let mut estimate = CapacityEstimate::default();
         assert_eq!(estimate.known(), Instant::ZERO);
         arrive(&mut estimate, 200, (0, 100), false);
         let first = estimate.known();
@@ -208,12 +208,12 @@ mod tests {
     #[test]
     fn what_passes_lowers_it_to_some_calls_and_no_further() {
         let least = Some(Rate::from_bits(12_000_000));
-        let pass = |estimate: &mut Estimate, gap: u64, (from, to): (u64, u64)| {
+        let pass = |estimate: &mut CapacityEstimate, gap: u64, (from, to): (u64, u64)| {
             for at in (from * 1000..to * 1000).step_by(gap as usize) {
                 estimate.arrived(us(at), 1250, false, least);
             }
         };
-        let mut estimate = Estimate::default();
+        let mut estimate = CapacityEstimate::default();
         arrive(&mut estimate, 200, (0, 600), false);
         pass(&mut estimate, 500, (1000, 3000));
         assert_eq!(mbit(&estimate), 20);
@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn a_tenth_of_the_time_is_for_probes() {
-        let probes = |ms| Estimate::probes(Duration::from_millis(ms));
+        let probes = |ms| CapacityEstimate::probes(Duration::from_millis(ms));
         assert!(!probes(0) && !probes(199) && !probes(1999));
         assert!(probes(2000) && probes(2199) && !probes(2200) && probes(4000));
     }

@@ -26,8 +26,8 @@ use crate::{
     Backlog, Class, Discipline, DropReason, Env, FlowId, Limit, Observer, Order, Packet, Parts,
     Qdisc, Slot,
 };
-use calls::{Calls, Verdict};
-use estimate::Estimate;
+use calls::{CallFlows, PacketCourse};
+use estimate::CapacityEstimate;
 use units::param::Settings;
 use units::{Duration, Instant, Rate, Refusal};
 
@@ -81,8 +81,8 @@ pub struct Pacer<P> {
     shaper: Shaper,
     /// The present rate; none before there is an estimate.
     rate: Option<Rate>,
-    calls: Calls,
-    estimate: Estimate,
+    calls: CallFlows,
+    estimate: CapacityEstimate,
     /// When the present web traffic began, and the last of it came.
     began: Instant,
     last: Instant,
@@ -115,8 +115,8 @@ impl<P: Send + 'static> Pacer<P> {
             ])?,
             shaper: Shaper::default(),
             rate: None,
-            calls: Calls::new(params.flows),
-            estimate: Estimate::default(),
+            calls: CallFlows::new(params.flows),
+            estimate: CapacityEstimate::default(),
             began: Instant::ZERO,
             last: Instant::ZERO,
             params,
@@ -134,7 +134,7 @@ impl<P: Send> Pacer<P> {
             Pacing::Adaptive => self.estimate.rate()?,
         };
         let age = now.since(self.began);
-        if Estimate::probes(age) {
+        if CapacityEstimate::probes(age) {
             return Some(capacity.scale(5, 4));
         }
         // Equation (1) of Confucius with one flow beside: the new ones weigh 1 together at first, and
@@ -164,7 +164,7 @@ impl<P: Send> Pacer<P> {
             Pacing::Adaptive => self.estimate.known(),
         };
         let judged = self.calls.judge(now, flow, packet.len, self.rate, known);
-        let Verdict { passes, before } = judged;
+        let PacketCourse { passes, before } = judged;
         let child = |passes: bool| if passes { PASSED } else { PACED };
         let moves = (before.map(child), child(passes));
         self.queues.moved(now, packet.flow, moves, observer);
@@ -214,7 +214,7 @@ impl<P: Send> Pacer<P> {
         }
         self.calls.waits(packet.hash);
         let calls = &mut self.calls;
-        let observer = &mut Leaving { calls, observer };
+        let observer = &mut PacerLeaving { calls, observer };
         self.queues.enqueue(PACED, now, packet, observer);
     }
 }
@@ -241,7 +241,7 @@ impl<P: Send> Qdisc<P> for Pacer<P> {
             return None;
         }
         let calls = &mut self.calls;
-        let observer = &mut Leaving { calls, observer };
+        let observer = &mut PacerLeaving { calls, observer };
         let packet = self.queues.dequeue(PACED, now, observer)?;
         self.calls.left(packet.hash);
         self.shaper.charge(packet.len, false);
@@ -273,7 +273,7 @@ impl<P: Send> Qdisc<P> for Pacer<P> {
         self.params = params;
         if settings.iter().any(|(key, _)| key == "rate") {
             // It may be another line.
-            self.estimate = Estimate::default();
+            self.estimate = CapacityEstimate::default();
         }
         self.set_rate(now);
         Ok(())
@@ -297,12 +297,12 @@ impl<P: Send> Qdisc<P> for Pacer<P> {
 }
 
 /// Accounts for packets that the policy drops, which no longer wait.
-struct Leaving<'a, P> {
-    calls: &'a mut Calls,
+struct PacerLeaving<'a, P> {
+    calls: &'a mut CallFlows,
     observer: &'a mut dyn Observer<P>,
 }
 
-impl<P> Observer<P> for Leaving<'_, P> {
+impl<P> Observer<P> for PacerLeaving<'_, P> {
     fn dropped(&mut self, now: Instant, packet: Packet<P>, reason: DropReason) {
         self.calls.left(packet.hash);
         self.observer.dropped(now, packet, reason);

@@ -42,7 +42,7 @@ fn ticks_between(earlier: Instant, later: Instant) -> u64 {
 
 /// Parameters of a [`Pie`]. Shared by all flows of a discipline.
 #[derive(Debug, Clone, Copy)]
-pub struct Config {
+pub struct PieConfig {
     /// Acceptable standing queue delay.
     pub target: Duration,
     /// Weight of the delay's distance from the target, in sixteenths of 1 Hz.
@@ -60,7 +60,7 @@ pub struct Config {
 
 /// The decision about an arriving packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum PieVerdict {
     /// Queue it.
     Pass,
     /// Mark it and queue it.
@@ -110,13 +110,13 @@ impl Pie {
     /// Makes up for updates until there were `fired` of them. While they were due, `backlog` bytes
     /// waited. Must be called before any other change of the queue.
     #[inline]
-    pub fn catch_up(&mut self, config: &Config, fired: u64, backlog: u64) {
+    pub fn catch_up(&mut self, config: &PieConfig, fired: u64, backlog: u64) {
         if self.updates < fired {
             self.catch_up_from(config, fired, backlog);
         }
     }
 
-    fn catch_up_from(&mut self, config: &Config, fired: u64, backlog: u64) {
+    fn catch_up_from(&mut self, config: &PieConfig, fired: u64, backlog: u64) {
         for _ in 0..(fired - self.updates).min(ENOUGH) {
             let before = (self.probability, self.delay, self.old_delay);
             self.update(config, backlog);
@@ -136,22 +136,22 @@ impl Pie {
     /// its caller).
     pub fn arrival<P>(
         &mut self,
-        config: &Config,
+        config: &PieConfig,
         packet: &Packet<P>,
         backlog: u64,
         random: &mut Stream,
-    ) -> Verdict {
+    ) -> PieVerdict {
         if !self.drop_early(config, u64::from(packet.len), backlog, random) {
-            return Verdict::Pass;
+            return PieVerdict::Pass;
         }
         self.accumulated = 0;
         let marks = config
             .mark_up_to
             .is_some_and(|percent| self.probability <= ONE / 100 * u64::from(percent));
         match packet.ecn {
-            Ecn::NotCapable => Verdict::Drop,
-            _ if marks => Verdict::Mark,
-            _ => Verdict::Drop,
+            Ecn::NotCapable => PieVerdict::Drop,
+            _ if marks => PieVerdict::Mark,
+            _ => PieVerdict::Drop,
         }
     }
 
@@ -160,7 +160,13 @@ impl Pie {
         self.accumulated = 0;
     }
 
-    fn drop_early(&mut self, config: &Config, len: u64, backlog: u64, random: &mut Stream) -> bool {
+    fn drop_early(
+        &mut self,
+        config: &PieConfig,
+        len: u64,
+        backlog: u64,
+        random: &mut Stream,
+    ) -> bool {
         let low = self.delay < ticks(config.target) / 2 && self.probability < ONE / 5;
         if self.burst > 0 || low || backlog < 2 * MTU {
             return false;
@@ -184,7 +190,7 @@ impl Pie {
     pub fn departure<P>(
         &mut self,
         now: Instant,
-        config: &Config,
+        config: &PieConfig,
         packet: &Packet<P>,
         backlog: u64,
     ) {
@@ -229,7 +235,7 @@ impl Pie {
     }
 
     /// One update of the probability (`pie_calculate_probability`).
-    fn update(&mut self, config: &Config, backlog: u64) {
+    fn update(&mut self, config: &PieConfig, backlog: u64) {
         let (delay, old_delay) = if config.dq_rate_estimator {
             (
                 (backlog << RATE_SHIFT).checked_div(self.rate).unwrap_or(0),
@@ -272,7 +278,7 @@ impl Pie {
     }
 
     /// Alpha and beta per tick, smaller where the probability is (RFC 8033, 5.2: "auto-tuning").
-    fn gains(&self, config: &Config) -> (i128, i128) {
+    fn gains(&self, config: &PieConfig) -> (i128, i128) {
         let scaled = |gain: u32| (u64::from(gain) * (ONE / TICKS_PER_SECOND)) >> 4;
         let below = |part: u64| self.probability < ONE / part;
         let mut shift = 0;

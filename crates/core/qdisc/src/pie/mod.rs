@@ -12,7 +12,7 @@
 
 pub mod control;
 
-pub use control::{Config, Pie, Verdict};
+pub use control::{Pie, PieConfig, PieVerdict};
 
 use crate::periodic::Periodic;
 use crate::{Backlog, Discipline, DropReason, Env, Observer, Packet, Qdisc};
@@ -66,7 +66,7 @@ const MARK_UP_TO: u32 = 10;
 #[derive(Debug)]
 pub struct PieQdisc<P> {
     params: PieParams,
-    config: Config,
+    config: PieConfig,
     state: Pie,
     random: Stream,
     timer: Periodic,
@@ -75,8 +75,8 @@ pub struct PieQdisc<P> {
 }
 
 impl PieParams {
-    fn config(&self) -> Config {
-        Config {
+    fn config(&self) -> PieConfig {
+        PieConfig {
             target: self.target,
             alpha: self.alpha,
             beta: self.beta,
@@ -128,9 +128,9 @@ impl<P: Send> Qdisc<P> for PieQdisc<P> {
             .state
             .arrival(&self.config, &packet, waiting, &mut self.random)
         {
-            Verdict::Drop => return observer.dropped(now, packet, DropReason::Congestion),
-            Verdict::Mark if packet.mark() => observer.marked(now, &packet),
-            Verdict::Mark | Verdict::Pass => {}
+            PieVerdict::Drop => return observer.dropped(now, packet, DropReason::Congestion),
+            PieVerdict::Mark if packet.mark() => observer.marked(now, &packet),
+            PieVerdict::Mark | PieVerdict::Pass => {}
         }
         packet.arrived = now;
         self.backlog.add(packet.len);

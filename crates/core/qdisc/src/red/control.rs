@@ -2,7 +2,7 @@
 //!
 //! The integers of Linux's `include/net/red.h`: the average is a fixed-point number with `wlog`
 //! binary places, probabilities are fractions of 2^32. The computation of `tc` from a user's
-//! numbers (iproute2 `tc/tc_red.c`) is in [`Config::new`].
+//! numbers (iproute2 `tc/tc_red.c`) is in [`RedConfig::new`].
 
 use super::RedParams;
 use units::random::Stream;
@@ -18,7 +18,7 @@ const CELLS: usize = 256;
 
 /// Parameters of RED, in its own units.
 #[derive(Debug, Clone)]
-pub struct Config {
+pub struct RedConfig {
     /// Bytes, shifted by `wlog`.
     min: u64,
     max: u64,
@@ -36,7 +36,7 @@ pub struct Config {
     shifts: [u8; CELLS],
 }
 
-impl Config {
+impl RedConfig {
     /// From parameters, as `tc` does it.
     ///
     /// # Errors
@@ -60,7 +60,7 @@ impl Config {
             conflict("parameter bandwidth is too small: the average would decay for hours")
         })?;
         let delta = (max - min).max(1);
-        Ok(Config {
+        Ok(RedConfig {
             min: min << wlog,
             max: max << wlog,
             delta: delta as u32,
@@ -159,7 +159,7 @@ pub struct Red {
 
 impl Red {
     /// As it starts (`red_set_vars`, `red_set_parms`).
-    pub fn new(config: &Config) -> Self {
+    pub fn new(config: &RedConfig) -> Self {
         Red {
             average: 0,
             idle: None,
@@ -179,7 +179,7 @@ impl Red {
     pub fn arrival(
         &mut self,
         now: Instant,
-        config: &Config,
+        config: &RedConfig,
         backlog: u64,
         random: &mut Stream,
     ) -> Action {
@@ -213,7 +213,7 @@ impl Red {
     /// Bytes of average above the minimum; none if every packet is to be marked. The gentle variant
     /// continues up to twice the maximum, where the probability is 1 (S. Floyd, "Recommendation on
     /// using the gentle_ variant of RED", 2000).
-    fn excess(&self, config: &Config) -> Option<u64> {
+    fn excess(&self, config: &RedConfig) -> Option<u64> {
         if self.average < config.max {
             return Some((self.average - config.min) >> config.wlog);
         }
@@ -235,7 +235,7 @@ impl Red {
     /// One step of the adaptive algorithm, at the time `at` (`red_adaptative_algo`; S. Floyd, R.
     /// Gummadi, S. Shenker, "Adaptive RED", 2001): the probability rises by a hundredth or a
     /// quarter while the average is above its target, and falls by a tenth while below.
-    pub fn adapt(&mut self, at: Instant, config: &Config) {
+    pub fn adapt(&mut self, at: Instant, config: &RedConfig) {
         let average = match self.idle {
             Some(since) => config.decayed(self.average, at.since(since)),
             None => self.average,
@@ -269,10 +269,10 @@ mod tests {
     use super::*;
     use units::{Bytes, Rate};
 
-    fn config(change: impl Fn(&mut RedParams)) -> Config {
+    fn config(change: impl Fn(&mut RedParams)) -> RedConfig {
         let mut params = RedParams::default();
         change(&mut params);
-        Config::new(&params).unwrap()
+        RedConfig::new(&params).unwrap()
     }
 
     /// The table in the comment of `include/net/red.h`: with a minimum of 32 packets, bursts of 33, 35,

@@ -20,7 +20,7 @@ mod control;
 
 use crate::periodic::Periodic;
 use crate::{Backlog, Discipline, DropReason, Ecn, Env, Observer, Packet, Qdisc};
-use control::{Action, Config, Red};
+use control::{Action, Red, RedConfig};
 use std::collections::VecDeque;
 use units::param::Settings;
 use units::random::Stream;
@@ -81,7 +81,7 @@ const ENOUGH: u64 = 128;
 #[derive(Debug)]
 pub struct RedQdisc<P> {
     params: RedParams,
-    config: Config,
+    config: RedConfig,
     state: Red,
     random: Stream,
     timer: Periodic,
@@ -92,14 +92,14 @@ pub struct RedQdisc<P> {
 }
 
 impl RedParams {
-    fn config(&self) -> Result<Config, Refusal> {
+    fn config(&self) -> Result<RedConfig, Refusal> {
         if self.nodrop && !self.ecn {
             // The kernel's `red_validate_flags`.
             return Err(Refusal::new(
                 "parameter nodrop needs ecn: nothing would be marked, and nothing dropped",
             ));
         }
-        Config::new(self)
+        RedConfig::new(self)
     }
 }
 

@@ -4,7 +4,7 @@ use units::{Duration, Instant};
 
 /// What became of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Event {
+pub enum MediaEvent {
     /// The last missing packet arrived.
     FrameComplete {
         /// Its stream.

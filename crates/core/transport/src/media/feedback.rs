@@ -1,6 +1,6 @@
 //! When the receiver reports which packets arrived, and the contents of its reports.
 
-use super::{Acks, Arrivals, Feedback, MediaParams, Packet};
+use super::{Acks, Arrivals, Feedback, MediaPacket, MediaParams};
 use units::{Duration, Ecn, Instant, Rate};
 
 /// Bytes of a report of ordinary size: 20 IP, 8 UDP, 10 SRTP, 30 report (libwebrtc
@@ -44,7 +44,7 @@ impl AckReports {
         }
     }
 
-    fn arrived(&mut self, now: Instant, ecn: Ecn, packet: &Packet) {
+    fn arrived(&mut self, now: Instant, ecn: Ecn, packet: &MediaPacket) {
         let sequence = packet.sequence;
         let (seen, in_order) = match self.seen {
             None => (fresh(sequence, now), sequence == 0),
@@ -134,7 +134,7 @@ impl ArrivalReports {
         }
     }
 
-    fn arrived(&mut self, now: Instant, packet: &Packet) {
+    fn arrived(&mut self, now: Instant, packet: &MediaPacket) {
         let Some(ahead) = packet.sequence.checked_sub(self.base) else {
             return;
         };
@@ -203,7 +203,7 @@ impl Reports {
     }
 
     /// A packet arrived.
-    pub fn arrived(&mut self, now: Instant, ecn: Ecn, packet: &Packet) {
+    pub fn arrived(&mut self, now: Instant, ecn: Ecn, packet: &MediaPacket) {
         match self {
             Reports::Acks(acks) => acks.arrived(now, ecn, packet),
             Reports::Arrivals(arrivals) => arrivals.arrived(now, packet),
@@ -244,8 +244,8 @@ mod tests {
         Instant::from_nanos(ms * 1_000_000)
     }
 
-    fn packet(sequence: u64, len: u32) -> Packet {
-        Packet {
+    fn packet(sequence: u64, len: u32) -> MediaPacket {
+        MediaPacket {
             sequence,
             len,
             rtt: Duration::ZERO,

@@ -1,7 +1,7 @@
 //! Frames in the receiver: which are complete, which can be shown, which are lost.
 
 use super::jitter_buffer::{JitterBuffer, Whole};
-use super::{Event, Fragment, MediaParams};
+use super::{Fragment, MediaEvent, MediaParams};
 use std::collections::VecDeque;
 use units::{Duration, Instant};
 
@@ -15,7 +15,7 @@ pub struct Frames {
     stream: u8,
     /// Number of the first of `slots`.
     front: u64,
-    slots: VecDeque<Slot>,
+    slots: VecDeque<FrameSlot>,
     /// A key frame has been shown.
     started: bool,
     /// A frame so many behind the newest is lost; 0 for none.
@@ -37,14 +37,14 @@ pub struct Came {
 
 /// A frame whose parts may have arrived; with a `count` of zero none has.
 #[derive(Debug, Clone, Copy, Default)]
-struct Slot {
+struct FrameSlot {
     first_rtp: u64,
     count: u32,
     arrived: u32,
     frame: Whole,
 }
 
-impl Slot {
+impl FrameSlot {
     const fn complete(&self) -> bool {
         self.count > 0 && self.arrived == self.count
     }
@@ -79,7 +79,7 @@ impl Frames {
         &mut self,
         came: &Came,
         part: &Fragment,
-        events: &mut VecDeque<Event>,
+        events: &mut VecDeque<MediaEvent>,
     ) -> Option<u64> {
         let (stream, at) = (self.stream, came.at);
         let ahead = part.frame.checked_sub(self.front)?;
@@ -89,11 +89,11 @@ impl Frames {
         }
         let index = ahead as usize;
         if index >= self.slots.len() {
-            self.slots.resize(index + 1, Slot::default());
+            self.slots.resize(index + 1, FrameSlot::default());
         }
         let slot = &mut self.slots[index];
         if slot.count == 0 {
-            *slot = Slot {
+            *slot = FrameSlot {
                 first_rtp,
                 count: part.count,
                 arrived: 0,
@@ -116,7 +116,7 @@ impl Frames {
                 buffer.complete(&slot.frame);
             }
             let id = part.frame;
-            events.push_back(Event::FrameComplete { stream, id, at });
+            events.push_back(MediaEvent::FrameComplete { stream, id, at });
         }
         if complete && key {
             self.skip(index, at, events);
@@ -135,11 +135,11 @@ impl Frames {
     }
 
     /// Drops the first `count` frames: a newer key frame is complete.
-    fn skip(&mut self, count: usize, at: Instant, events: &mut VecDeque<Event>) {
+    fn skip(&mut self, count: usize, at: Instant, events: &mut VecDeque<MediaEvent>) {
         let stream = self.stream;
         for _ in self.slots.drain(..count) {
             let id = self.front;
-            events.push_back(Event::FrameLost { stream, id, at });
+            events.push_back(MediaEvent::FrameLost { stream, id, at });
             self.front += 1;
         }
     }
@@ -158,13 +158,13 @@ impl Frames {
     }
 
     /// Time has passed: frames that wait may have their turn.
-    pub fn on_timer(&mut self, now: Instant, events: &mut VecDeque<Event>) {
+    pub fn on_timer(&mut self, now: Instant, events: &mut VecDeque<MediaEvent>) {
         if let Some(buffer) = &mut self.buffer {
             buffer.on_timer(now, events);
         }
     }
 
-    fn show(&mut self, at: Instant, events: &mut VecDeque<Event>) -> Option<u64> {
+    fn show(&mut self, at: Instant, events: &mut VecDeque<MediaEvent>) -> Option<u64> {
         let mut end = None;
         while let Some(slot) = self.slots.front() {
             if !slot.complete() || !(slot.frame.key || self.started) {
@@ -175,7 +175,7 @@ impl Frames {
             let (stream, id, held) = (self.stream, self.front, Duration::ZERO);
             match &mut self.buffer {
                 Some(buffer) => buffer.push(at, slot.frame, events),
-                None => events.push_back(Event::FrameShown {
+                None => events.push_back(MediaEvent::FrameShown {
                     stream,
                     id,
                     at,
@@ -220,10 +220,10 @@ mod tests {
             end = frames.part(&CAME, &part(frame, index), &mut events).or(end);
         }
         let text = |event| match event {
-            Event::FrameComplete { id, .. } => format!("complete {id}"),
-            Event::FrameShown { id, .. } => format!("shown {id}"),
-            Event::FrameLost { id, .. } => format!("lost {id}"),
-            Event::AudioArrived { id, .. } => format!("audio {id}"),
+            MediaEvent::FrameComplete { id, .. } => format!("complete {id}"),
+            MediaEvent::FrameShown { id, .. } => format!("shown {id}"),
+            MediaEvent::FrameLost { id, .. } => format!("lost {id}"),
+            MediaEvent::AudioArrived { id, .. } => format!("audio {id}"),
         };
         (events.into_iter().map(text).collect(), end)
     }
@@ -291,18 +291,18 @@ mod tests {
         }
         // With frame 3 there are four: 0 is lost, and 1 is shown. With 5, 2 is lost and 3 shown.
         let (stream, at, held) = (7, Instant::ZERO, Duration::ZERO);
-        let shown = |id| Event::FrameShown {
+        let shown = |id| MediaEvent::FrameShown {
             stream,
             id,
             at,
             held,
         };
         let expected = [
-            Event::FrameComplete { stream, id: 1, at },
-            Event::FrameLost { stream, id: 0, at },
+            MediaEvent::FrameComplete { stream, id: 1, at },
+            MediaEvent::FrameLost { stream, id: 0, at },
             shown(1),
-            Event::FrameComplete { stream, id: 3, at },
-            Event::FrameLost { stream, id: 2, at },
+            MediaEvent::FrameComplete { stream, id: 3, at },
+            MediaEvent::FrameLost { stream, id: 2, at },
             shown(3),
         ];
         assert_eq!(events, expected);

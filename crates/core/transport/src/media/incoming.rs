@@ -3,7 +3,7 @@
 
 use super::frames::{Came, Frames};
 use super::nack::{Arrived, Missing};
-use super::{Event, Fragment, MediaParams};
+use super::{Fragment, MediaEvent, MediaParams};
 use std::collections::VecDeque;
 use units::{Duration, Instant};
 
@@ -42,7 +42,7 @@ impl Incoming {
         part: &Fragment,
         bytes: u32,
         params: &MediaParams,
-        events: &mut VecDeque<Event>,
+        events: &mut VecDeque<MediaEvent>,
     ) {
         let asks = params.repeat_frames == 0;
         let arrived = self.missing.arrived(now, part.rtp);
@@ -117,7 +117,7 @@ impl Incoming {
     }
 
     /// Time has passed; the resulting events are appended to `events`.
-    pub fn on_timer(&mut self, now: Instant, events: &mut VecDeque<Event>) {
+    pub fn on_timer(&mut self, now: Instant, events: &mut VecDeque<MediaEvent>) {
         self.missing.on_timer(now);
         self.frames.on_timer(now, events);
         if now >= self.key_due {

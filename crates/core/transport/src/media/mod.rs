@@ -1,7 +1,7 @@
 //! A media session over UDP: one sender, one receiver, as WebRTC has them.
 //!
-//! The [`Sender`] takes frames, cuts them into packets, paces these under a congestion control and
-//! repairs the packets that the receiver asks for. The [`Receiver`] reports arrivals, asks for
+//! The [`MediaSender`] takes frames, cuts them into packets, paces these under a congestion control and
+//! repairs the packets that the receiver asks for. The [`MediaReceiver`] reports arrivals, asks for
 //! missing packets, and reports which frames are complete, shown and lost.
 //!
 //! Audio is bundled with the video (RFC 8843): the same packets' numbers, the same reports, the same
@@ -36,12 +36,12 @@ mod sender;
 #[cfg(test)]
 mod tests;
 
-pub use crate::wire::media::{Acks, Arrivals, Content, Feedback, Fragment, Packet};
-pub use event::Event;
+pub use crate::wire::media::{Acks, Arrivals, Content, Feedback, Fragment, MediaPacket};
+pub use event::MediaEvent;
 pub use jitter_buffer::Playout;
-pub use queue::Frame;
-pub use receiver::{Receiver, ReceiverStats};
-pub use sender::{Sender, SenderStats};
+pub use queue::EncodedFrame;
+pub use receiver::{MediaReceiver, ReceiverStats};
+pub use sender::{MediaSender, SenderStats};
 
 use units::Rate;
 

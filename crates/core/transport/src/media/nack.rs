@@ -21,7 +21,7 @@ pub struct Missing {
     /// One more than the newest that arrived.
     next: u64,
     /// In order of `rtp`.
-    list: VecDeque<Entry>,
+    list: VecDeque<NackEntry>,
     /// How many of the list are still asked for.
     wanted: usize,
     /// Some entry may have to be asked for now.
@@ -30,7 +30,7 @@ pub struct Missing {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Entry {
+struct NackEntry {
     rtp: u64,
     /// How often it was asked for; more than `retries` once it is given up.
     asked: u32,
@@ -90,7 +90,7 @@ impl Missing {
         if gap == 0 {
             return Arrived::New;
         }
-        self.list.extend((first..rtp).map(|rtp| Entry {
+        self.list.extend((first..rtp).map(|rtp| NackEntry {
             rtp,
             asked: 0,
             last: now,

@@ -16,7 +16,7 @@ const REPAIR_WINDOW: Duration = Duration::from_millis(500);
 
 /// A frame as the encoder hands it over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Frame {
+pub struct EncodedFrame {
     /// The stream of video that it belongs to.
     pub stream: u8,
     /// Its number in the stream: 0, then one more for each.
@@ -29,7 +29,7 @@ pub struct Frame {
 
 /// A part of a frame, on its way or sent.
 #[derive(Debug, Clone, Copy)]
-pub struct Part {
+pub struct FramePart {
     /// The part of a frame.
     pub fragment: Fragment,
     /// Length on the wire, bytes.
@@ -53,10 +53,10 @@ struct Track {
 /// The parts of all recent frames, in the order in which they came. A part's place is one more than
 /// that of the part before it, of any stream.
 #[derive(Debug, Default)]
-pub struct Queue {
+pub struct PartQueue {
     /// Place of the first of `parts`.
     base: u64,
-    parts: VecDeque<Part>,
+    parts: VecDeque<FramePart>,
     /// By stream.
     tracks: Vec<Track>,
     /// Place of the first part that was never sent.
@@ -79,9 +79,9 @@ fn timestamp(now: Instant) -> u32 {
     ticks as u32
 }
 
-impl Queue {
+impl PartQueue {
     /// Cuts a frame into parts of about equal size.
-    pub fn push(&mut self, now: Instant, frame: &Frame, params: &MediaParams) {
+    pub fn push(&mut self, now: Instant, frame: &EncodedFrame, params: &MediaParams) {
         let stream = usize::from(frame.stream);
         if self.tracks.len() <= stream {
             self.tracks.resize_with(stream + 1, Track::default);
@@ -93,7 +93,7 @@ impl Queue {
             let payload = bytes * (index + 1) / count - bytes * index / count;
             let place = self.base + self.parts.len() as u64;
             let track = &mut self.tracks[stream];
-            let part = Part {
+            let part = FramePart {
                 fragment: Fragment {
                     stream: frame.stream,
                     rtp: track.base + track.places.len() as u64,
@@ -122,17 +122,17 @@ impl Queue {
         track.places.get(after).copied()
     }
 
-    fn count_in(&mut self, part: &Part) {
+    fn count_in(&mut self, part: &FramePart) {
         self.bytes += u64::from(part.len);
         self.packets += 1;
         self.since_sum += u128::from(part.since.as_nanos());
     }
 
-    fn get_mut(&mut self, place: u64) -> Option<&mut Part> {
+    fn get_mut(&mut self, place: u64) -> Option<&mut FramePart> {
         self.parts.get_mut(place.checked_sub(self.base)? as usize)
     }
 
-    fn get(&self, place: u64) -> Option<&Part> {
+    fn get(&self, place: u64) -> Option<&FramePart> {
         self.parts.get(place.checked_sub(self.base)? as usize)
     }
 
@@ -141,12 +141,12 @@ impl Queue {
     }
 
     /// The next part to send.
-    pub fn peek(&self) -> Option<&Part> {
+    pub fn peek(&self) -> Option<&FramePart> {
         self.get(self.next_place())
     }
 
     /// Takes the next part to send; true with one that was sent before.
-    pub fn pop(&mut self, now: Instant, srtt: Duration) -> Option<(Part, bool)> {
+    pub fn pop(&mut self, now: Instant, srtt: Duration) -> Option<(FramePart, bool)> {
         let place = self.next_place();
         let again = self.again.pop_front().is_some();
         let part = self.get_mut(place)?;
@@ -248,16 +248,16 @@ mod tests {
     const RTT: Duration = Duration::from_millis(50);
     const RATE: Rate = Rate::from_bits(10_000_000);
 
-    fn queue(frame_bytes: &[u32]) -> Queue {
-        let mut queue = Queue::default();
+    fn queue(frame_bytes: &[u32]) -> PartQueue {
+        let mut queue = PartQueue::default();
         for (id, &bytes) in (0..).zip(frame_bytes) {
             push(&mut queue, 0, 0, id, bytes);
         }
         queue
     }
 
-    fn push(queue: &mut Queue, at: u64, stream: u8, id: u64, bytes: u32) {
-        let frame = Frame {
+    fn push(queue: &mut PartQueue, at: u64, stream: u8, id: u64, bytes: u32) {
+        let frame = EncodedFrame {
             stream,
             id,
             bytes,
@@ -266,7 +266,7 @@ mod tests {
         queue.push(ms(at), &frame, &MediaParams::default());
     }
 
-    fn pop(queue: &mut Queue, at: u64) -> Option<(u64, u32, bool)> {
+    fn pop(queue: &mut PartQueue, at: u64) -> Option<(u64, u32, bool)> {
         let (part, again) = queue.pop(ms(at), RTT)?;
         Some((part.fragment.rtp, part.len, again))
     }
@@ -323,12 +323,12 @@ mod tests {
 
     #[test]
     fn each_stream_has_its_own_numbers() {
-        let mut queue = Queue::default();
+        let mut queue = PartQueue::default();
         push(&mut queue, 0, 0, 0, 1_000);
         push(&mut queue, 0, 2, 0, 2_000);
         push(&mut queue, 0, 0, 1, 500);
-        let next = |queue: &mut Queue, at| {
-            let (Part { fragment, len, .. }, _) = queue.pop(ms(at), RTT)?;
+        let next = |queue: &mut PartQueue, at| {
+            let (FramePart { fragment, len, .. }, _) = queue.pop(ms(at), RTT)?;
             Some((fragment.stream, fragment.rtp, len))
         };
         let sent: Vec<_> = core::iter::from_fn(|| next(&mut queue, 0)).collect();

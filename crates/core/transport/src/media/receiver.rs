@@ -1,6 +1,6 @@
 //! The end of a session that shows frames.
 
-use super::event::Event;
+use super::event::MediaEvent;
 use super::feedback::Reports;
 use super::incoming::Incoming;
 use super::{Content, Feedback, MediaParams};
@@ -26,23 +26,23 @@ pub struct ReceiverStats {
 
 /// The receiver of a media session.
 #[derive(Debug)]
-pub struct Receiver {
+pub struct MediaReceiver {
     params: MediaParams,
     reports: Reports,
     /// The streams of video, by number, as far as packets arrived.
     streams: Vec<Incoming>,
-    events: VecDeque<Event>,
+    events: VecDeque<MediaEvent>,
     /// Parts to acknowledge, if the sender repeats by itself: their streams and numbers.
     parts: VecDeque<(u8, u64)>,
     rtt: Duration,
     stats: ReceiverStats,
 }
 
-impl Receiver {
+impl MediaReceiver {
     /// A receiver whose reports are of the kind that the sender's control needs
     /// ([`cca::Control::feedback`]).
     pub fn new(params: &MediaParams, wanted: cca::Feedback) -> Self {
-        Receiver {
+        MediaReceiver {
             reports: Reports::new(wanted, params),
             streams: Vec::new(),
             parts: VecDeque::new(),
@@ -67,7 +67,8 @@ impl Receiver {
         let part = match &packet.content {
             Content::Video(part) => part,
             &Content::Audio(id) => {
-                self.events.push_back(Event::AudioArrived { id, at: now });
+                self.events
+                    .push_back(MediaEvent::AudioArrived { id, at: now });
                 return;
             }
             Content::Padding => return,
@@ -139,7 +140,7 @@ impl Receiver {
     }
 
     /// The next event since the last call, in order.
-    pub fn event(&mut self) -> Option<Event> {
+    pub fn event(&mut self) -> Option<MediaEvent> {
         self.events.pop_front()
     }
 

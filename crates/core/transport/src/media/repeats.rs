@@ -24,14 +24,14 @@ pub struct Repeats {
     newest: u64,
     /// RTP sequence number of the first of `parts`.
     base: u64,
-    parts: VecDeque<Waiting>,
-    times: Times,
+    parts: VecDeque<WaitingRepeat>,
+    times: RepeatTimes,
     last: Option<(u64, Instant)>,
     tick: Instant,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Waiting {
+struct WaitingRepeat {
     frame: u64,
     count: u32,
     sent: Instant,
@@ -40,7 +40,7 @@ struct Waiting {
 
 /// Times in seconds, once there is a sample.
 #[derive(Debug, Default)]
-struct Times {
+struct RepeatTimes {
     samples: f64,
     smoothed: f64,
     /// Mean and sum of squared differences from it over all samples.
@@ -50,7 +50,7 @@ struct Times {
     gap: f64,
 }
 
-impl Times {
+impl RepeatTimes {
     fn round_trip(&mut self, sample: f64) {
         self.samples += 1.0;
         let before = sample - self.mean;
@@ -78,7 +78,7 @@ impl Repeats {
             newest: 0,
             base: 0,
             parts: VecDeque::new(),
-            times: Times::default(),
+            times: RepeatTimes::default(),
             last: None,
             tick: Instant::NEVER,
         }
@@ -95,7 +95,7 @@ impl Repeats {
         };
         match self.parts.get_mut(place as usize) {
             Some(waiting) => waiting.sent = now,
-            None => self.parts.push_back(Waiting {
+            None => self.parts.push_back(WaitingRepeat {
                 frame: part.frame,
                 count: part.count,
                 sent: now,
@@ -133,7 +133,7 @@ impl Repeats {
             return Vec::new();
         }
         let oldest = self.newest.saturating_sub(self.most_behind);
-        let over = |waiting: &Waiting| waiting.acknowledged || waiting.frame < oldest;
+        let over = |waiting: &WaitingRepeat| waiting.acknowledged || waiting.frame < oldest;
         while self.parts.front().is_some_and(over) {
             self.parts.pop_front();
             self.base += 1;
@@ -144,7 +144,7 @@ impl Repeats {
             now + TICK
         };
         let times = &self.times;
-        let late = |waiting: &Waiting| {
+        let late = |waiting: &WaitingRepeat| {
             // Most are acknowledged, and the timeout is later.
             !waiting.acknowledged
                 && times
@@ -161,10 +161,11 @@ impl Repeats {
             return Vec::new();
         }
         frames.dedup();
-        let again = |waiting: &Waiting| !waiting.acknowledged && frames.contains(&waiting.frame);
+        let again =
+            |waiting: &WaitingRepeat| !waiting.acknowledged && frames.contains(&waiting.frame);
         let parts = (self.base..).zip(&mut self.parts);
         let again = parts.filter(|(_, waiting)| again(waiting));
-        let sent = |(rtp, waiting): (u64, &mut Waiting)| {
+        let sent = |(rtp, waiting): (u64, &mut WaitingRepeat)| {
             waiting.sent = now;
             rtp
         };

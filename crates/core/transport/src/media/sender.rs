@@ -3,11 +3,11 @@
 mod reports;
 
 use super::pacer::Pacer;
-use super::queue::{Frame, Queue};
+use super::queue::{EncodedFrame, PartQueue};
 use super::repeats::Repeats;
-use super::{Content, Feedback, MediaParams, Packet};
+use super::{Content, Feedback, MediaPacket, MediaParams};
 use crate::flight::Flight;
-use crate::recovery::Recovery;
+use crate::recovery::RecoveryPeriod;
 use crate::rtt::{Floor, Rtt};
 use crate::{State, Transmit, Wire};
 use cca::{Arrival, Control, EcnMode, Probe};
@@ -45,7 +45,7 @@ pub struct SenderStats {
 
 /// One of the streams of video.
 #[derive(Debug, Default)]
-struct Stream {
+struct VideoStream {
     next_frame: u64,
     key_requested: bool,
     last_key: Option<Instant>,
@@ -54,12 +54,12 @@ struct Stream {
 }
 
 /// The sender of a media session, under a congestion control.
-pub struct Sender {
+pub struct MediaSender {
     params: MediaParams,
     control: Box<dyn Control>,
     wants: cca::Feedback,
     mode: EcnMode,
-    queue: Queue,
+    queue: PartQueue,
     /// Frames of audio that have not left, and their packets' length.
     audio: VecDeque<(u64, u32)>,
     /// Audio's part of the control's rate.
@@ -68,14 +68,14 @@ pub struct Sender {
     filled: Rate,
     pacer: Pacer,
     /// By number, as far as frames arrived.
-    streams: Vec<Stream>,
+    streams: Vec<VideoStream>,
     /// Packets under way, with the probe that each belongs to.
     flight: Flight<Option<Probe>>,
     /// Bytes that arrived with Congestion Experienced, as far as acknowledged.
     marked: u64,
-    recovery: Recovery,
+    recovery: RecoveryPeriod,
     /// The round trips in which marks were reported to a scalable control.
-    marks: Recovery,
+    marks: RecoveryPeriod,
     rtt: Rtt,
     arrivals: Vec<Arrival>,
     /// When acknowledgements have stayed away for too long.
@@ -83,15 +83,15 @@ pub struct Sender {
     stats: SenderStats,
 }
 
-impl Sender {
+impl MediaSender {
     /// A sender under `control`, which should have been built with [`MediaParams::setup`].
     pub fn new(params: &MediaParams, control: Box<dyn Control>) -> Self {
-        Sender {
+        MediaSender {
             params: params.clone(),
             wants: control.feedback(),
             mode: control.ecn(),
             control,
-            queue: Queue::default(),
+            queue: PartQueue::default(),
             audio: VecDeque::new(),
             audio_rate: Rate::default(),
             filled: Rate::default(),
@@ -99,8 +99,8 @@ impl Sender {
             streams: Vec::new(),
             flight: Flight::default(),
             marked: 0,
-            recovery: Recovery::default(),
-            marks: Recovery::default(),
+            recovery: RecoveryPeriod::default(),
+            marks: RecoveryPeriod::default(),
             rtt: Rtt::new(INITIAL_RTO, Floor::Sum(params.min_rto)),
             arrivals: Vec::new(),
             rto_due: Instant::NEVER,
@@ -110,7 +110,7 @@ impl Sender {
 
     /// Takes a frame from an encoder. Returns false, and does not take it, if its number is not the
     /// next one of its stream.
-    pub fn push_frame(&mut self, now: Instant, frame: Frame) -> bool {
+    pub fn push_frame(&mut self, now: Instant, frame: EncodedFrame) -> bool {
         let next = self.stream(frame.stream).map_or(0, |s| s.next_frame);
         if frame.id != next {
             return false;
@@ -118,9 +118,9 @@ impl Sender {
         let place = usize::from(frame.stream);
         let most_behind = self.params.repeat_frames;
         while self.streams.len() <= place {
-            self.streams.push(Stream {
+            self.streams.push(VideoStream {
                 repeats: (most_behind > 0).then(|| Repeats::new(most_behind)),
-                ..Stream::default()
+                ..VideoStream::default()
             });
         }
         let stream = &mut self.streams[place];
@@ -134,7 +134,7 @@ impl Sender {
         true
     }
 
-    fn stream(&mut self, stream: u8) -> Option<&mut Stream> {
+    fn stream(&mut self, stream: u8) -> Option<&mut VideoStream> {
         self.streams.get_mut(usize::from(stream))
     }
 
@@ -227,7 +227,7 @@ impl Sender {
 
     /// Makes a packet that leaves now.
     fn packet(&mut self, now: Instant, len: u32, content: Content) -> Transmit {
-        let packet = Packet {
+        let packet = MediaPacket {
             sequence: self.flight.next_number(),
             len,
             rtt: self.rtt.srtt,

@@ -18,8 +18,8 @@ fn ms(ms: u64) -> Instant {
     Instant::from_nanos(ms * 1_000_000)
 }
 
-fn frame(stream: u8, id: u64, bytes: u32, key: bool) -> Frame {
-    Frame {
+fn frame(stream: u8, id: u64, bytes: u32, key: bool) -> EncodedFrame {
+    EncodedFrame {
         stream,
         id,
         bytes,
@@ -104,13 +104,13 @@ struct Encoder {
 }
 
 /// Whether a packet is to be lost.
-type Drops = dyn FnMut(Instant, &Packet) -> bool;
+type Drops = dyn FnMut(Instant, &MediaPacket) -> bool;
 
 /// Both ends and the link.
 struct Bed {
     now: Instant,
-    sender: Sender,
-    receiver: Receiver,
+    sender: MediaSender,
+    receiver: MediaReceiver,
     rate: Rate,
     one_way: Duration,
     limit: usize,
@@ -128,10 +128,10 @@ struct Bed {
     encoder: Option<Encoder>,
     /// When each frame was handed over.
     pushed: Vec<Instant>,
-    events: Vec<Event>,
+    events: Vec<MediaEvent>,
     key_requests: Vec<Instant>,
     /// When each packet left the sender.
-    sent: Vec<(Instant, Packet)>,
+    sent: Vec<(Instant, MediaPacket)>,
     skipped: u32,
 }
 
@@ -140,10 +140,10 @@ const FULL_PER_MS: Rate = Rate::from_bits(10_064_000);
 
 impl Bed {
     fn new(params: &MediaParams, control: Box<dyn Control>) -> Self {
-        let receiver = Receiver::new(params, control.feedback());
+        let receiver = MediaReceiver::new(params, control.feedback());
         Bed {
             now: Instant::ZERO,
-            sender: Sender::new(params, control),
+            sender: MediaSender::new(params, control),
             receiver,
             rate: FULL_PER_MS,
             one_way: Duration::from_millis(20),
@@ -293,24 +293,24 @@ impl Bed {
     }
 
     fn completed(&self) -> Vec<(u64, Instant)> {
-        let complete = |event: &Event| match *event {
-            Event::FrameComplete { id, at, .. } => Some((id, at)),
+        let complete = |event: &MediaEvent| match *event {
+            MediaEvent::FrameComplete { id, at, .. } => Some((id, at)),
             _ => None,
         };
         self.events.iter().filter_map(complete).collect()
     }
 
     fn shown(&self) -> Vec<u64> {
-        let shown = |event: &Event| match *event {
-            Event::FrameShown { id, .. } => Some(id),
+        let shown = |event: &MediaEvent| match *event {
+            MediaEvent::FrameShown { id, .. } => Some(id),
             _ => None,
         };
         self.events.iter().filter_map(shown).collect()
     }
 
     fn lost(&self) -> Vec<u64> {
-        let lost = |event: &Event| match *event {
-            Event::FrameLost { id, .. } => Some(id),
+        let lost = |event: &MediaEvent| match *event {
+            MediaEvent::FrameLost { id, .. } => Some(id),
             _ => None,
         };
         self.events.iter().filter_map(lost).collect()

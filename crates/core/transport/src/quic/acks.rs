@@ -12,7 +12,7 @@ const PING_AFTER: u32 = 19;
 
 /// The packets that arrived.
 #[derive(Debug)]
-pub(super) struct Arrivals {
+pub(super) struct ArrivedPackets {
     /// An acknowledgement is due after so many packets that ask for one (RFC 9000, 13.2.2).
     every: u32,
     received: Ranges,
@@ -26,10 +26,10 @@ pub(super) struct Arrivals {
     without_answer: u32,
 }
 
-impl Arrivals {
+impl ArrivedPackets {
     /// No packet arrived yet; of `every` so many an acknowledgement is due.
     pub(super) fn new(every: u32) -> Self {
-        Arrivals {
+        ArrivedPackets {
             every,
             received: Ranges::default(),
             floor: 0,
@@ -136,13 +136,13 @@ mod tests {
         Instant::ZERO + Duration::from_millis(ms)
     }
 
-    fn arrive(arrivals: &mut Arrivals, ms: u64, number: u64) -> bool {
+    fn arrive(arrivals: &mut ArrivedPackets, ms: u64, number: u64) -> bool {
         arrivals.on_packet(at(ms), number, true, false, false)
     }
 
     #[test]
     fn every_second_packet_or_after_25_ms() {
-        let mut arrivals = Arrivals::new(2);
+        let mut arrivals = ArrivedPackets::new(2);
         assert!(arrive(&mut arrivals, 0, 0));
         assert!(!arrivals.is_due());
         assert_eq!(arrivals.next_timer(), at(25));
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn the_number_of_packets_can_be_another() {
-        let mut arrivals = Arrivals::new(10);
+        let mut arrivals = ArrivedPackets::new(10);
         for number in 0..9 {
             arrive(&mut arrivals, number, number);
         }
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn gaps_and_what_fills_them_are_told_at_once() {
-        let mut arrivals = Arrivals::new(2);
+        let mut arrivals = ArrivedPackets::new(2);
         arrive(&mut arrivals, 0, 0);
         arrivals.take(at(0));
         arrive(&mut arrivals, 1, 2);
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn acknowledgements_alone_are_not_acknowledged() {
-        let mut arrivals = Arrivals::new(2);
+        let mut arrivals = ArrivedPackets::new(2);
         for number in 0..9 {
             arrivals.on_packet(at(0), number, false, false, false);
         }
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn memory_is_bounded() {
-        let mut arrivals = Arrivals::new(2);
+        let mut arrivals = ArrivedPackets::new(2);
         for number in 0..1000 {
             arrive(&mut arrivals, 0, 2 * number);
         }

@@ -20,13 +20,13 @@ mod sender;
 mod streams;
 
 pub use crate::wire::quic::{
-    Ack, CRYPTO, DATAGRAM, Frame, Frames, IP_UDP, MAX_FRAMES, MAX_RANGES, Packet,
+    Ack, CRYPTO, DATAGRAM, IP_UDP, MAX_FRAMES, MAX_RANGES, QuicFrame, QuicFrames, QuicPacket,
 };
 
 use crate::{Config, Connection, Event, Limits, State, Stats, Transmit, Wire};
-use acks::{Arrivals, MAX_ACK_DELAY};
+use acks::{ArrivedPackets, MAX_ACK_DELAY};
 use cca::{Control, EcnMode};
-use sender::Sender;
+use sender::QuicSender;
 use streams::{RecvStreams, SendStreams};
 use units::{Duration, Ecn, Instant};
 
@@ -60,7 +60,7 @@ pub struct Quic {
     /// The application gave data since it was last notified of room.
     gave: bool,
     /// One, or two if the control has subflows.
-    paths: Vec<Path>,
+    paths: Vec<QuicPath>,
     /// The path that is asked first for the next packet: not the one that sent last, which else
     /// could take all room in a window that both share.
     first: usize,
@@ -69,16 +69,16 @@ pub struct Quic {
 }
 
 /// One way to the peer.
-struct Path {
-    sender: Sender,
-    arrivals: Arrivals,
+struct QuicPath {
+    sender: QuicSender,
+    arrivals: ArrivedPackets,
 }
 
-impl Path {
+impl QuicPath {
     fn new(control: Box<dyn Control>, config: &Config) -> Self {
-        Path {
-            sender: Sender::new(control),
-            arrivals: Arrivals::new(config.ack_every),
+        QuicPath {
+            sender: QuicSender::new(control),
+            arrivals: ArrivedPackets::new(config.ack_every),
         }
     }
 }
@@ -86,8 +86,8 @@ impl Path {
 impl Quic {
     /// An end that `opens`, or waits to be opened. The control's `mss` should be [`DATAGRAM`].
     pub fn new(config: Config, mut control: Box<dyn Control>, opens: bool) -> Self {
-        let path = |control| Path::new(control, &config);
-        let paths: Vec<Path> = match control.split() {
+        let path = |control| QuicPath::new(control, &config);
+        let paths: Vec<QuicPath> = match control.split() {
             Some(controls) => controls.into_iter().map(path).collect(),
             None => vec![path(control)],
         };
@@ -150,7 +150,7 @@ impl Quic {
         if self.opens {
             self.send_streams.give(CRYPTO, FINISHED);
         }
-        for Path { sender, .. } in &mut self.paths {
+        for QuicPath { sender, .. } in &mut self.paths {
             sender.rtt.ack_delay = MAX_ACK_DELAY;
             sender.keep_probing = false;
             sender.arm_probe(now);
@@ -191,10 +191,10 @@ impl Quic {
         if !self.started || !(data || path.arrivals.is_due()) {
             return None;
         }
-        let mut packet = Packet {
+        let mut packet = QuicPacket {
             path: place as u8,
             number: path.sender.next_number(),
-            frames: Frames::default(),
+            frames: QuicFrames::default(),
             ack: None,
             ping: false,
             long: !self.connected,
@@ -207,7 +207,7 @@ impl Quic {
         if data {
             self.fill(&mut packet, limit);
         }
-        let Path { sender, arrivals } = &mut self.paths[place];
+        let QuicPath { sender, arrivals } = &mut self.paths[place];
         let empty = packet.frames.is_empty();
         packet.ping = empty && (probe || (self.connected && arrivals.wants_answer()));
         if packet.is_eliciting() {
@@ -228,7 +228,7 @@ impl Quic {
     }
 
     /// Fills a packet with the data of streams.
-    fn fill(&mut self, packet: &mut Packet, limit: u32) {
+    fn fill(&mut self, packet: &mut QuicPacket, limit: u32) {
         while !packet.frames.is_full() {
             let room = packet.room(limit);
             if room == 0 {
@@ -311,7 +311,7 @@ impl Connection for Quic {
     }
 
     fn next_timer(&self) -> Instant {
-        let next = |path: &Path| path.sender.next_timer().min(path.arrivals.next_timer());
+        let next = |path: &QuicPath| path.sender.next_timer().min(path.arrivals.next_timer());
         self.paths.iter().map(next).min().unwrap_or(Instant::NEVER)
     }
 
@@ -354,7 +354,7 @@ impl Connection for Quic {
             acked: self.send_streams.acked(),
             ..Stats::default()
         };
-        for Path { sender, .. } in &self.paths {
+        for QuicPath { sender, .. } in &self.paths {
             sum.packets_sent += sender.stats.packets_sent;
             sum.retransmits += sender.stats.retransmits;
             sum.recoveries += sender.stats.recoveries;

@@ -6,11 +6,11 @@ use super::streams::SendStreams;
 use crate::Stats;
 use crate::flight::Flight;
 use crate::limits::{Limit, Limits};
-use crate::pacing::{self, Pacer};
-use crate::recovery::Recovery;
+use crate::pacing::{self, SendPacer};
+use crate::recovery::RecoveryPeriod;
 use crate::rtt::{Floor, GRANULARITY, Rtt};
 use crate::usage::Usage;
-use crate::wire::quic::{DATAGRAM, Frames, Packet};
+use crate::wire::quic::{DATAGRAM, QuicFrames, QuicPacket};
 use cca::{Control, EcnMode};
 use units::{Duration, Instant};
 
@@ -21,42 +21,42 @@ const PACING_PERCENT: u64 = 125;
 
 /// The contents of a packet.
 #[derive(Debug)]
-struct Content {
-    frames: Frames,
+struct PacketContent {
+    frames: QuicFrames,
     /// It acknowledges packets below this number.
     told: u64,
 }
 
 /// The packets sent, and the state of the path derived from them. Bytes are UDP payload.
-pub(super) struct Sender {
+pub(super) struct QuicSender {
     pub(super) control: Box<dyn Control>,
     pub(super) rtt: Rtt,
     pub(super) stats: Stats,
-    flight: Flight<Content>,
+    flight: Flight<PacketContent>,
     /// Probe although no packets are in flight: the server may wait for permission to send
     /// (6.2.2.1).
     pub(super) keep_probing: bool,
     probe_at: Instant,
     probes_due: u32,
-    recovery: Recovery,
+    recovery: RecoveryPeriod,
     /// The first packet of a recovery may leave regardless of the window (7.3.2).
     rescue: bool,
     marks: u32,
     scalable: bool,
     /// The round trips in which marks were reported to a scalable control.
-    marked: Recovery,
+    marked: RecoveryPeriod,
     lost_untold: u64,
     usage: Usage,
-    pacer: Pacer,
+    pacer: SendPacer,
     pace_at: Instant,
     active: bool,
     pub(super) limits: Limits,
 }
 
-impl Sender {
+impl QuicSender {
     /// No packets were sent.
     pub(super) fn new(control: Box<dyn Control>) -> Self {
-        Sender {
+        QuicSender {
             scalable: control.ecn() == EcnMode::Scalable,
             control,
             rtt: Rtt::new(INITIAL_PTO, Floor::Variance(GRANULARITY)),
@@ -65,13 +65,13 @@ impl Sender {
             keep_probing: false,
             probe_at: Instant::NEVER,
             probes_due: 0,
-            recovery: Recovery::default(),
+            recovery: RecoveryPeriod::default(),
             rescue: false,
             marks: 0,
-            marked: Recovery::default(),
+            marked: RecoveryPeriod::default(),
             lost_untold: 0,
             usage: Usage::default(),
-            pacer: Pacer::default(),
+            pacer: SendPacer::default(),
             pace_at: Instant::NEVER,
             active: false,
             limits: Limits::default(),
@@ -150,9 +150,9 @@ impl Sender {
     }
 
     /// A packet leaves with a UDP payload of `bytes`; it acknowledges packets below `told`.
-    pub(super) fn on_sent(&mut self, now: Instant, packet: &Packet, bytes: u32, told: u64) {
+    pub(super) fn on_sent(&mut self, now: Instant, packet: &QuicPacket, bytes: u32, told: u64) {
         self.stats.packets_sent += 1;
-        let content = Content {
+        let content = PacketContent {
             frames: packet.frames.clone(),
             told,
         };

@@ -1,7 +1,7 @@
 //! Streams: the data left to send, and the data that arrived, of each.
 
 use crate::ranges::Ranges;
-use crate::wire::quic::{CRYPTO, Frame};
+use crate::wire::quic::{CRYPTO, QuicFrame};
 use std::collections::VecDeque;
 
 /// The sending side of all streams.
@@ -60,7 +60,7 @@ impl SendStreams {
     }
 
     /// The next frame of at most `room` bytes; `fresh` bytes may be sent for the first time.
-    pub(super) fn take(&mut self, room: u32, fresh: u64) -> Option<Frame> {
+    pub(super) fn take(&mut self, room: u32, fresh: u64) -> Option<QuicFrame> {
         for _ in 0..self.turns.len() {
             let stream = *self.turns.front()?;
             let index = self.index(stream);
@@ -68,7 +68,7 @@ impl SendStreams {
             let most = u64::from(room);
             if let Some((start, end)) = state.lost.take_front(most) {
                 state.forget_repaired();
-                return Some(Frame {
+                return Some(QuicFrame {
                     offset: start,
                     stream,
                     len: (end - start) as u32,
@@ -87,7 +87,7 @@ impl SendStreams {
                     self.unsent -= len;
                     self.open += len;
                 }
-                return Some(Frame {
+                return Some(QuicFrame {
                     offset,
                     stream,
                     len: len as u32,
@@ -124,7 +124,7 @@ impl SendStreams {
     }
 
     /// A frame arrived.
-    pub(super) fn on_acked(&mut self, frame: &Frame) {
+    pub(super) fn on_acked(&mut self, frame: &QuicFrame) {
         let index = self.index(frame.stream);
         let mut bytes = 0;
         let end = frame.offset + u64::from(frame.len);
@@ -139,7 +139,7 @@ impl SendStreams {
     }
 
     /// A frame was lost, or is to be sent again by a probe.
-    pub(super) fn on_lost(&mut self, frame: &Frame) {
+    pub(super) fn on_lost(&mut self, frame: &QuicFrame) {
         let index = self.index(frame.stream);
         let end = frame.offset + u64::from(frame.len);
         let state = &mut self.streams[index];
@@ -216,7 +216,7 @@ struct RecvStream {
 
 impl RecvStreams {
     /// A frame arrived.
-    pub(super) fn on_frame(&mut self, frame: &Frame) {
+    pub(super) fn on_frame(&mut self, frame: &QuicFrame) {
         let end = frame.offset.saturating_add(u64::from(frame.len));
         let stream = frame.stream;
         let index = self.index(stream);
@@ -273,8 +273,8 @@ impl RecvStreams {
 mod tests {
     use super::*;
 
-    fn frame(stream: u32, offset: u64, len: u32) -> Frame {
-        Frame {
+    fn frame(stream: u32, offset: u64, len: u32) -> QuicFrame {
+        QuicFrame {
             offset,
             stream,
             len,

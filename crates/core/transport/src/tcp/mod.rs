@@ -15,7 +15,7 @@ mod scoreboard;
 mod sender;
 mod timers;
 
-pub use crate::wire::segment::{Kind, MAX_SACKS, Segment};
+pub use crate::wire::segment::{MAX_SACKS, Segment, SegmentKind};
 
 use crate::{Config, Connection, Event, Limits, State as Sending, Stats, Transmit, Wire};
 use cca::{Control, EcnMode};
@@ -108,7 +108,11 @@ impl Tcp {
             now + self.sender.wait_for_handshake()
         };
         let mut segment = Segment {
-            kind: if self.opens { Kind::Syn } else { Kind::SynAck },
+            kind: if self.opens {
+                SegmentKind::Syn
+            } else {
+                SegmentKind::SynAck
+            },
             ..self.receiver.stamp(now)
         };
         if self.opens {
@@ -218,7 +222,7 @@ impl Connection for Tcp {
             return;
         };
         match segment.kind {
-            Kind::Syn if !self.opens => {
+            SegmentKind::Syn if !self.opens => {
                 if self.state == State::Closed {
                     self.state = State::Handshake;
                     self.echo = self.accept(segment);
@@ -227,7 +231,7 @@ impl Connection for Tcp {
                 // A repeated one means that the answer was lost.
                 self.greet = true;
             }
-            Kind::SynAck if self.opens && self.state != State::Closed => {
+            SegmentKind::SynAck if self.opens && self.state != State::Closed => {
                 if self.state == State::Handshake {
                     self.echo = self.agreed(segment);
                     self.receiver.greeted(segment, self.echo);
@@ -235,7 +239,7 @@ impl Connection for Tcp {
                 self.establish(now, segment);
                 self.receiver.acknowledge();
             }
-            Kind::Ack => {
+            SegmentKind::Ack => {
                 if self.state == State::Handshake && !self.opens {
                     self.establish(now, segment);
                 }
@@ -247,7 +251,7 @@ impl Connection for Tcp {
                 }
                 self.sender.on_ack(now, segment);
             }
-            Kind::Syn | Kind::SynAck => {}
+            SegmentKind::Syn | SegmentKind::SynAck => {}
         }
     }
 

@@ -3,7 +3,7 @@
 
 /// Why the window was reduced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cause {
+pub enum ReductionCause {
     /// Losses, which are being repaired.
     Loss,
     /// A mark; no repair is needed.
@@ -18,7 +18,7 @@ pub struct Recovery {
     /// It ends when all data sent before this is acknowledged.
     pub until: u64,
     /// Why it began.
-    pub cause: Cause,
+    pub cause: ReductionCause,
     /// The window before the reduction (Linux's `prior_cwnd`, near RFC 6937's RecoverFS).
     prior: u64,
     delivered: u64,
@@ -29,20 +29,24 @@ pub struct Recovery {
 
 impl Recovery {
     /// The window shrinks from `prior`. After a loss, one retransmission leaves at once.
-    pub fn new(cause: Cause, until: u64, prior: u64, mss: u64) -> Self {
+    pub fn new(cause: ReductionCause, until: u64, prior: u64, mss: u64) -> Self {
         Recovery {
             until,
             cause,
             prior: prior.max(1),
             delivered: 0,
             sent: 0,
-            allowance: if cause == Cause::Loss { mss } else { 0 },
+            allowance: if cause == ReductionCause::Loss {
+                mss
+            } else {
+                0
+            },
         }
     }
 
     /// Sending is rationed.
     pub fn rations(&self) -> bool {
-        self.cause != Cause::Timeout
+        self.cause != ReductionCause::Timeout
     }
 
     /// `bytes` were newly delivered; `target` is the window to arrive at. With `progress` (the
@@ -93,7 +97,7 @@ mod tests {
     #[test]
     fn half_the_window_means_one_segment_for_two() {
         // Flight of 20 segments, target 10: for each two delivered, one may leave.
-        let mut recovery = Recovery::new(Cause::Loss, 100, 20, 1);
+        let mut recovery = Recovery::new(ReductionCause::Loss, 100, 20, 1);
         recovery.on_sent(1);
         let mut in_flight = 18; // one lost, one sent again
         let mut sent = 0;
@@ -112,7 +116,7 @@ mod tests {
 
     #[test]
     fn below_the_target_it_catches_up_as_slow_start_does() {
-        let mut recovery = Recovery::new(Cause::Loss, 100, 20, 1);
+        let mut recovery = Recovery::new(ReductionCause::Loss, 100, 20, 1);
         recovery.on_sent(1);
         recovery.on_delivered(4, 3, 10, true, 1);
         assert_eq!(recovery.allowance(), 5, "delivered, and one more");

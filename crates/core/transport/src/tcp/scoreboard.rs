@@ -14,19 +14,19 @@ use units::{Duration, Instant};
 
 /// A segment that is not cumulatively acknowledged yet.
 #[derive(Debug, Clone)]
-struct Sent {
+struct SentSegment {
     seq: u64,
     /// Number of its last transmission.
     transmission: u64,
     stamp: Stamp,
     len: u32,
-    fate: Fate,
+    fate: SegmentFate,
     retransmitted: bool,
     /// Found lost, sent again or not, and not delivered since.
     missing: bool,
 }
 
-impl Sent {
+impl SentSegment {
     fn end(&self) -> u64 {
         self.seq + u64::from(self.len)
     }
@@ -34,7 +34,7 @@ impl Sent {
 
 /// The assumed state of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fate {
+enum SegmentFate {
     /// On its way, or delivered without our knowing.
     Flying,
     /// Selectively acknowledged.
@@ -63,7 +63,7 @@ pub struct Acked {
 /// The scoreboard. Sizes in bytes.
 #[derive(Debug, Default)]
 pub struct Scoreboard {
-    segments: VecDeque<Sent>,
+    segments: VecDeque<SentSegment>,
     /// Number of the first segment: they are numbered in the order of their first sending.
     first: u64,
     /// Segment numbers by transmission; the first has the number `first_transmission`.
@@ -123,7 +123,7 @@ impl Scoreboard {
     pub fn lost_len(&mut self) -> Option<u32> {
         while let Some(&number) = self.lost.front() {
             match self.get(number) {
-                Some(segment) if segment.fate == Fate::Lost => return Some(segment.len),
+                Some(segment) if segment.fate == SegmentFate::Lost => return Some(segment.len),
                 _ => self.lost.pop_front(),
             };
         }
@@ -134,12 +134,12 @@ impl Scoreboard {
     pub fn sent(&mut self, seq: u64, len: u32, stamp: Stamp) {
         let number = self.first + self.segments.len() as u64;
         let transmission = self.transmission(number);
-        self.segments.push_back(Sent {
+        self.segments.push_back(SentSegment {
             seq,
             transmission,
             stamp,
             len,
-            fate: Fate::Flying,
+            fate: SegmentFate::Flying,
             retransmitted: false,
             missing: false,
         });
@@ -164,9 +164,9 @@ impl Scoreboard {
     fn resend(&mut self, number: u64, stamp: Stamp) -> Option<(u64, u32)> {
         let transmission = self.transmission(number);
         let segment = self.segments.get_mut((number - self.first) as usize)?;
-        if segment.fate == Fate::Lost {
+        if segment.fate == SegmentFate::Lost {
             self.in_flight += u64::from(segment.len);
-            segment.fate = Fate::Flying;
+            segment.fate = SegmentFate::Flying;
         }
         segment.transmission = transmission;
         segment.stamp = stamp;
@@ -191,7 +191,7 @@ impl Scoreboard {
             acked.advanced = true;
             self.una = segment.end();
             self.highest = self.highest.max(self.una);
-            if segment.fate == Fate::Sacked {
+            if segment.fate == SegmentFate::Sacked {
                 self.sacked_segments -= 1;
             } else {
                 self.in_flight -= deliver(segment, &mut acked);
@@ -212,16 +212,16 @@ impl Scoreboard {
 
     /// Data known to have arrived already costs a search, and nothing else.
     fn selectively(&mut self, start: u64, end: u64, acked: &mut Acked) {
-        let limit = self.segments.back().map_or(self.una, Sent::end);
+        let limit = self.segments.back().map_or(self.una, SentSegment::end);
         let mut sacked = core::mem::take(&mut self.sacked);
         sacked.insert(start, end.min(limit), |low, high| {
             let mut index = self.segments.partition_point(|segment| segment.seq < low);
             while let Some(segment) = self.segments.get_mut(index)
                 && segment.end() <= high
             {
-                if segment.fate != Fate::Sacked {
+                if segment.fate != SegmentFate::Sacked {
                     self.in_flight -= deliver(segment, acked);
-                    segment.fate = Fate::Sacked;
+                    segment.fate = SegmentFate::Sacked;
                     self.missing_segments -= u32::from(core::mem::take(&mut segment.missing));
                     self.sacked_segments += 1;
                     self.highest = self.highest.max(segment.end());
@@ -280,7 +280,7 @@ impl Scoreboard {
         while let Some(segment) = self.get(self.judged)
             && segment.seq < bound
         {
-            if segment.fate == Fate::Flying && !segment.retransmitted {
+            if segment.fate == SegmentFate::Flying && !segment.retransmitted {
                 bytes += self.lose(self.judged);
             }
             self.judged += 1;
@@ -297,7 +297,7 @@ impl Scoreboard {
         for number in self.first..end {
             let overdue = self.get(number).is_some_and(|segment| {
                 let old = segment.stamp.sent + recent <= now || number == self.first;
-                segment.fate == Fate::Flying && old
+                segment.fate == SegmentFate::Flying && old
             });
             if overdue {
                 bytes += self.lose(number);
@@ -310,7 +310,8 @@ impl Scoreboard {
     /// been sent: their places among transmissions are forgotten.
     pub fn refind_all(&mut self) {
         for number in self.first..self.first + self.segments.len() as u64 {
-            let unsure = |segment: &Sent| segment.fate == Fate::Lost && !segment.retransmitted;
+            let unsure =
+                |segment: &SentSegment| segment.fate == SegmentFate::Lost && !segment.retransmitted;
             if !self.get(number).is_some_and(unsure) {
                 continue;
             }
@@ -318,7 +319,7 @@ impl Scoreboard {
             let segment = &mut self.segments[(number - self.first) as usize];
             self.missing_segments -= u32::from(core::mem::take(&mut segment.missing));
             segment.transmission = transmission;
-            segment.fate = Fate::Flying;
+            segment.fate = SegmentFate::Flying;
             self.in_flight += u64::from(segment.len);
         }
     }
@@ -327,7 +328,7 @@ impl Scoreboard {
         let Some(segment) = self.segments.get_mut((number - self.first) as usize) else {
             return 0;
         };
-        segment.fate = Fate::Lost;
+        segment.fate = SegmentFate::Lost;
         self.missing_segments += u32::from(!core::mem::replace(&mut segment.missing, true));
         let len = u64::from(segment.len);
         self.in_flight -= len;
@@ -335,7 +336,7 @@ impl Scoreboard {
         len
     }
 
-    fn get(&self, number: u64) -> Option<&Sent> {
+    fn get(&self, number: u64) -> Option<&SentSegment> {
         self.segments.get(number.checked_sub(self.first)? as usize)
     }
 
@@ -343,7 +344,8 @@ impl Scoreboard {
     fn forget_stale(&mut self) {
         while let Some(&number) = self.transmissions.front() {
             let current = self.get(number).is_some_and(|segment| {
-                segment.fate == Fate::Flying && segment.transmission == self.first_transmission
+                segment.fate == SegmentFate::Flying
+                    && segment.transmission == self.first_transmission
             });
             if current {
                 return;
@@ -355,10 +357,10 @@ impl Scoreboard {
 }
 
 /// Counts a segment as delivered; returns the bytes that it no longer adds to the flight.
-fn deliver(segment: &Sent, acked: &mut Acked) -> u64 {
+fn deliver(segment: &SentSegment, acked: &mut Acked) -> u64 {
     let len = u64::from(segment.len);
     acked.bytes += len;
-    acked.refound |= segment.fate == Fate::Lost && !segment.retransmitted;
+    acked.refound |= segment.fate == SegmentFate::Lost && !segment.retransmitted;
     if acked
         .newest
         .is_none_or(|newest| segment.transmission > newest.transmission)
@@ -373,5 +375,9 @@ fn deliver(segment: &Sent, acked: &mut Acked) -> u64 {
     if segment.end() < acked.highest_before && !segment.retransmitted {
         acked.reordered = true;
     }
-    if segment.fate == Fate::Flying { len } else { 0 }
+    if segment.fate == SegmentFate::Flying {
+        len
+    } else {
+        0
+    }
 }

@@ -4,11 +4,11 @@ mod acks;
 
 use super::ecn::{Echo, Marks};
 use super::rack::Rack;
-use super::recovery::{Cause, Recovery};
+use super::recovery::{Recovery, ReductionCause};
 use super::scoreboard::Scoreboard;
 use super::timers::Timers;
 use crate::delivery::Delivery;
-use crate::pacing::{self, Pacer};
+use crate::pacing::{self, SendPacer};
 use crate::rtt::{Floor, Rtt};
 use crate::usage::Usage;
 
@@ -50,7 +50,7 @@ pub struct Sender {
     last_sent: Instant,
     delivery: Delivery,
     usage: Usage,
-    pacer: Pacer,
+    pacer: SendPacer,
     /// A packet left since sending last paused.
     active: bool,
     limits: Limits,
@@ -118,7 +118,7 @@ impl Sender {
             last_sent: Instant::ZERO,
             delivery: Delivery::default(),
             usage: Usage::default(),
-            pacer: Pacer::default(),
+            pacer: SendPacer::default(),
             active: false,
             limits: Limits::default(),
             stats: Stats::default(),
@@ -193,8 +193,8 @@ impl Sender {
             in_flight: self.in_flight(),
             acked: self.board.una(),
             phase: repair.map_or(of.phase, |repair| match repair.cause {
-                Cause::Timeout => Phase::Timeout,
-                Cause::Loss | Cause::Mark => Phase::Recovery,
+                ReductionCause::Timeout => Phase::Timeout,
+                ReductionCause::Loss | ReductionCause::Mark => Phase::Recovery,
             }),
             limit: self.limits.now(),
             ..of
@@ -446,7 +446,7 @@ impl Sender {
         let repairing = self
             .recovery
             .as_ref()
-            .is_some_and(|recovery| recovery.cause != Cause::Mark);
+            .is_some_and(|recovery| recovery.cause != ReductionCause::Mark);
         let eligible = self.config.rack
             && !repairing
             && self.board.sacked_segments() == 0
@@ -497,7 +497,7 @@ impl Sender {
         let una = Some(self.board.una());
         let again = self.recovery.as_ref().is_some_and(|r| !r.rations()) && self.timed_out == una;
         self.timed_out = una;
-        self.recovery = Some(Recovery::new(Cause::Timeout, self.next, 0, 0));
+        self.recovery = Some(Recovery::new(ReductionCause::Timeout, self.next, 0, 0));
         if !again {
             self.repeats_since = now;
             self.control.on_timeout(now, in_flight);

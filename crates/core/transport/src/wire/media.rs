@@ -4,7 +4,7 @@ use units::{Duration, Instant};
 
 /// A packet from the sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Packet {
+pub struct MediaPacket {
     /// Transport-wide sequence number: one more for every packet, sent for the first time or
     /// again.
     pub sequence: u64,

@@ -23,9 +23,9 @@ pub enum Wire {
     /// A TCP segment.
     Tcp(segment::Segment),
     /// A QUIC packet.
-    Quic(quic::Packet),
+    Quic(quic::QuicPacket),
     /// Media, from a session's sender.
-    Media(media::Packet),
+    Media(media::MediaPacket),
     /// Feedback, from a session's receiver.
     Feedback(media::Feedback),
     /// An application's datagram.

@@ -28,13 +28,13 @@ pub const CRYPTO: u32 = u32::MAX;
 /// A datagram with one QUIC packet, without content. One space of packet numbers stands for the
 /// three of RFC 9000, 12.3.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Packet {
+pub struct QuicPacket {
     /// The subflow that it belongs to, which has packet numbers of its own (multipath QUIC).
     pub path: u8,
     /// Its number.
     pub number: u64,
     /// Bytes of streams.
-    pub frames: Frames,
+    pub frames: QuicFrames,
     /// The arrivals at its sender.
     pub ack: Option<Ack>,
     /// It asks for an acknowledgement although it carries no data.
@@ -43,7 +43,7 @@ pub struct Packet {
     pub long: bool,
 }
 
-impl Packet {
+impl QuicPacket {
     /// An acknowledgement has to be sent for it (RFC 9000, 13.2).
     pub fn is_eliciting(&self) -> bool {
         self.ping || !self.frames.is_empty()
@@ -68,7 +68,7 @@ const fn header(long: bool) -> u32 {
 
 /// A STREAM or CRYPTO frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Frame {
+pub struct QuicFrame {
     /// The offset of its first byte in the stream.
     pub offset: u64,
     /// Which stream; the handshake's bytes are in one of their own.
@@ -79,15 +79,15 @@ pub struct Frame {
 
 /// The frames of a packet. The first is inline: most packets have one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Frames {
+pub struct QuicFrames {
     /// Empty if its length is zero.
-    first: Frame,
-    more: Option<Box<ArrayVec<Frame, { MAX_FRAMES - 1 }>>>,
+    first: QuicFrame,
+    more: Option<Box<ArrayVec<QuicFrame, { MAX_FRAMES - 1 }>>>,
 }
 
-impl Frames {
+impl QuicFrames {
     /// Adds a frame of at least one byte; false if there is no room for another.
-    pub fn push(&mut self, frame: Frame) -> bool {
+    pub fn push(&mut self, frame: QuicFrame) -> bool {
         if self.first.len == 0 {
             self.first = frame;
             return true;
@@ -96,7 +96,7 @@ impl Frames {
     }
 
     /// The frames in order.
-    pub fn iter(&self) -> impl Iterator<Item = &Frame> {
+    pub fn iter(&self) -> impl Iterator<Item = &QuicFrame> {
         let first = Some(&self.first).filter(|frame| frame.len > 0);
         first
             .into_iter()
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn a_packet_is_small() {
-        assert!(size_of::<Packet>() <= 88);
+        assert!(size_of::<QuicPacket>() <= 88);
     }
 
     #[test]
@@ -213,10 +213,10 @@ mod tests {
 
     #[test]
     fn lengths_by_hand() {
-        let mut packet = Packet {
+        let mut packet = QuicPacket {
             path: 0,
             number: 0,
-            frames: Frames::default(),
+            frames: QuicFrames::default(),
             ack: None,
             ping: false,
             long: false,
@@ -224,7 +224,7 @@ mod tests {
         assert_eq!(packet.wire_len(), 27);
         assert_eq!(packet.room(DATAGRAM), 1350 - 27 - 9);
         for stream in 0..3 {
-            assert!(packet.frames.push(Frame {
+            assert!(packet.frames.push(QuicFrame {
                 offset: 0,
                 stream,
                 len: 100

@@ -22,7 +22,7 @@ pub struct Segment {
     /// accurate (RFC 9768, 3.2.3, ECEB, which counts modulo 2^24).
     pub ce: u32,
     /// The kind of segment.
-    pub kind: Kind,
+    pub kind: SegmentKind,
     /// Congestion Experienced is echoed; on a SYN, ECN is offered, on its answer accepted (RFC 3168).
     pub ece: bool,
     /// On a SYN, accurate feedback is offered, on its answer accepted (RFC 9768, 3.1).
@@ -38,7 +38,7 @@ pub const MAX_SACKS: usize = 3;
 
 /// Kinds of segments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Kind {
+pub enum SegmentKind {
     /// Opens.
     Syn,
     /// Answers a SYN.

@@ -4,7 +4,7 @@ use crate::common::{CLIENT, Fault, Pair, SERVER, control, ms, pure_delay};
 use cca::{Ack, Congestion, Control, EcnMode, Signal};
 use std::sync::{Arc, Mutex};
 use transport::quic::{DATAGRAM, Quic};
-use transport::tcp::{Kind, Segment, Tcp};
+use transport::tcp::{Segment, SegmentKind, Tcp};
 use transport::{Config, Connection, Transmit, Wire};
 use units::{Ecn, Instant};
 
@@ -126,8 +126,8 @@ fn everything_but_the_handshake_is_ect1_whatever_the_stack_is_set_to() {
         assert!(pair.ends[SERVER].stats().retransmits > 0);
         for (sent, segment) in segments(&pair, CLIENT).chain(segments(&pair, SERVER)) {
             let expected = match segment.kind {
-                Kind::Syn | Kind::SynAck => Ecn::NotCapable,
-                Kind::Ack => Ecn::Ect1,
+                SegmentKind::Syn | SegmentKind::SynAck => Ecn::NotCapable,
+                SegmentKind::Ack => Ecn::Ect1,
             };
             assert_eq!(sent.ecn, expected, "{segment:?}");
         }
@@ -235,7 +235,10 @@ fn marks_are_told_once_a_round_trip_and_ration_nothing() {
     });
     assert_eq!((bytes, marked), (400 * MSS, 400 * MSS));
     assert!(segments(&pair, SERVER).all(|(_, segment)| !segment.cwr));
-    assert!(segments(&pair, CLIENT).all(|(_, segment)| segment.kind != Kind::Ack || !segment.ece));
+    assert!(
+        segments(&pair, CLIENT)
+            .all(|(_, segment)| segment.kind != SegmentKind::Ack || !segment.ece)
+    );
 }
 
 /// RFC 9331, 4.3: a sender without accurate feedback must not identify as L4S.

@@ -2,7 +2,7 @@
 
 use crate::common::{CLIENT, Direction, Fault, Faults, Pair, SERVER, control, ms, pure_delay};
 use proptest::prelude::*;
-use transport::quic::{CRYPTO, DATAGRAM, IP_UDP, Packet, Quic};
+use transport::quic::{CRYPTO, DATAGRAM, IP_UDP, Quic, QuicPacket};
 use transport::{Config, Connection, Wire};
 use units::{Duration, Ecn, Instant, Rate};
 
@@ -18,7 +18,7 @@ fn linux_pair() -> Pair<Quic> {
     pair_of("reno", &Config::linux(), pure_delay())
 }
 
-fn quic(wire: &Wire) -> &Packet {
+fn quic(wire: &Wire) -> &QuicPacket {
     match wire {
         Wire::Quic(packet) => packet,
         _ => panic!("not QUIC"),
@@ -420,7 +420,7 @@ fn two_paths_repair_each_other() {
     pair.run_until(ms(30_000));
     assert_eq!(pair.total(CLIENT), 2_000_000);
     assert!(pair.ends[SERVER].stats().retransmits > 0);
-    let mut stray = Packet {
+    let mut stray = QuicPacket {
         path: 9,
         number: 0,
         frames: Default::default(),

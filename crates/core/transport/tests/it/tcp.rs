@@ -1,7 +1,7 @@
 //! TCP between two end points, against hand-computed steps.
 
 use crate::common::{CLIENT, Direction, Fault, Pair, SERVER, control, ms, pure_delay, us};
-use transport::tcp::{Kind, Tcp};
+use transport::tcp::{SegmentKind, Tcp};
 use transport::{Config, Connection, Wire};
 use units::{Duration, Ecn, Instant, Rate};
 
@@ -486,7 +486,9 @@ fn a_mark_halves_once_and_is_answered() {
     pair.run_until(ms(5000));
     let flags = |from: usize| {
         pair.log.iter().filter_map(move |sent| match &sent.packet {
-            Wire::Tcp(segment) if sent.from == from && segment.kind == Kind::Ack => Some(*segment),
+            Wire::Tcp(segment) if sent.from == from && segment.kind == SegmentKind::Ack => {
+                Some(*segment)
+            }
             _ => None,
         })
     };

@@ -2,7 +2,7 @@
 
 use crate::common::{CLIENT, Direction, Pair, SERVER, control, ms, pure_delay};
 use proptest::prelude::*;
-use transport::tcp::{Kind, Segment, Tcp};
+use transport::tcp::{Segment, SegmentKind, Tcp};
 use transport::{Config, Connection, Wire};
 use units::{Duration, Ecn, Instant};
 
@@ -94,7 +94,7 @@ proptest! {
                 sent: Instant::from_nanos(numbers[0]),
                 echo: Instant::from_nanos(numbers[1]),
                 len: if near { len % 3000 } else { len },
-                kind: [Kind::Syn, Kind::SynAck, Kind::Ack, Kind::Ack][kind],
+                kind: [SegmentKind::Syn, SegmentKind::SynAck, SegmentKind::Ack, SegmentKind::Ack][kind],
                 ce: numbers[7] as u32,
                 accurate: flags & 8 == 0,
                 ece: flags & 1 == 0,

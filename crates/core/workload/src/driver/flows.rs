@@ -9,19 +9,19 @@ use units::{Duration, FlowId};
 /// One end of a flow. Both ends of a flow have numbers side by side, the even one is the end that
 /// opens it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct End(pub u32);
+pub struct FlowEnd(pub u32);
 
-impl End {
+impl FlowEnd {
     /// The other end.
     #[must_use]
-    pub const fn peer(self) -> End {
-        End(self.0 ^ 1)
+    pub const fn peer(self) -> FlowEnd {
+        FlowEnd(self.0 ^ 1)
     }
 
     /// The end that opened the flow.
     #[must_use]
-    pub const fn first(self) -> End {
-        End(self.0 & !1)
+    pub const fn first(self) -> FlowEnd {
+        FlowEnd(self.0 & !1)
     }
 
     const fn side(self) -> usize {
@@ -31,9 +31,9 @@ impl End {
 
 /// A flow to open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Flow {
+pub struct OpenedFlow {
     /// The end that opens it.
-    pub first: End,
+    pub first: FlowEnd,
     /// Its number in results.
     pub flow: FlowId,
     /// The traffic entry that it belongs to.
@@ -109,7 +109,7 @@ pub struct Flows {
 
 impl Flows {
     /// Takes in a flow; returns its first end.
-    pub fn insert(&mut self, opening: Opening) -> End {
+    pub fn insert(&mut self, opening: Opening) -> FlowEnd {
         let place = self.free.pop().unwrap_or_else(|| {
             self.slots.push(None);
             (self.slots.len() - 1) as u32
@@ -122,22 +122,22 @@ impl Flows {
             counting: opening.counting,
             ledgers: Default::default(),
         });
-        End(place * 2)
+        FlowEnd(place * 2)
     }
 
     /// The open flow that an end belongs to.
     #[inline]
-    pub fn get_mut(&mut self, end: End) -> Option<&mut Open> {
+    pub fn get_mut(&mut self, end: FlowEnd) -> Option<&mut Open> {
         self.slots.get_mut(end.0 as usize / 2)?.as_mut()
     }
 
     /// The owner of an end.
-    pub fn owner(&mut self, end: End) -> Option<Owner> {
+    pub fn owner(&mut self, end: FlowEnd) -> Option<Owner> {
         self.get_mut(end)?.owners[end.side()]
     }
 
     /// An end gave a message to its transport.
-    pub fn sent(&mut self, end: End, stream: u32, bytes: u64, message: Message) {
+    pub fn sent(&mut self, end: FlowEnd, stream: u32, bytes: u64, message: Message) {
         if let Some(open) = self.get_mut(end) {
             open.ledgers[end.side()].sent(stream, bytes, message);
         }
@@ -148,7 +148,7 @@ impl Flows {
     #[inline]
     pub fn received(
         &mut self,
-        end: End,
+        end: FlowEnd,
         stream: u32,
         bytes: u64,
     ) -> Option<(Option<FlowId>, Option<Owner>)> {
@@ -160,25 +160,25 @@ impl Flows {
     }
 
     /// A datagram arrived at an end: the flow if it counts as its goodput, and whose it is.
-    pub fn arrived(&mut self, end: End) -> Option<(Option<FlowId>, Option<Owner>)> {
+    pub fn arrived(&mut self, end: FlowEnd) -> Option<(Option<FlowId>, Option<Owner>)> {
         let open = self.get_mut(end)?;
         let counts = open.counting == end.side();
         Some((counts.then_some(open.flow), open.owners[end.side()]))
     }
 
     /// The next message that has arrived completely at an end.
-    pub fn message(&mut self, end: End, stream: u32) -> Option<Message> {
+    pub fn message(&mut self, end: FlowEnd, stream: u32) -> Option<Message> {
         self.get_mut(end)?.ledgers[end.peer().side()].take(stream)
     }
 
     /// A flow closes: its number, and whose its ends were. Its ends stay taken.
-    pub fn close(&mut self, end: End) -> Option<(FlowId, [Option<Owner>; 2])> {
+    pub fn close(&mut self, end: FlowEnd) -> Option<(FlowId, [Option<Owner>; 2])> {
         let open = self.slots.get_mut(end.0 as usize / 2)?.take()?;
         Some((open.flow, open.owners))
     }
 
     /// The ends of a closed flow may be used again.
-    pub fn release(&mut self, end: End) {
+    pub fn release(&mut self, end: FlowEnd) {
         self.free.push(end.0 / 2);
     }
 }

@@ -14,9 +14,9 @@ mod session;
 mod slots;
 mod sockets;
 
-pub use flows::{End, Flow};
+pub use flows::{FlowEnd, OpenedFlow};
 pub use session::Fate;
-pub use sockets::{Entry, Sockets, TimerId};
+pub use sockets::{Sockets, TimerId, TrafficEntry};
 
 use crate::{
     App, AudioFrame, ConnId, Datagram, Event, Input, Output, Report, Rows, Start, TrafficId,
@@ -33,7 +33,7 @@ struct Running {
     entry: u16,
     instance: u32,
     /// Its connections' ends, by its own numbers.
-    connections: BTreeMap<ConnId, End>,
+    connections: BTreeMap<ConnId, FlowEnd>,
 }
 
 /// A timer that runs.
@@ -45,7 +45,7 @@ struct Timer {
 
 /// The applications of a run.
 pub struct Driver {
-    entries: Vec<Entry>,
+    entries: Vec<TrafficEntry>,
     seed: u64,
     apps: Slots<Running>,
     timers: Slots<Timer>,
@@ -60,7 +60,7 @@ pub struct Driver {
 
 impl Driver {
     /// The applications of `entries` in the run of `seed`; none has started.
-    pub fn new(entries: Vec<Entry>, seed: u64) -> Self {
+    pub fn new(entries: Vec<TrafficEntry>, seed: u64) -> Self {
         Driver {
             started: vec![0; entries.len()],
             entries,
@@ -137,7 +137,7 @@ impl Driver {
     pub fn opened<S: Sockets>(
         &mut self,
         now: Instant,
-        end: End,
+        end: FlowEnd,
         sockets: &mut S,
     ) -> Result<(), S::Error> {
         let owner = self.flows.owner(end);
@@ -151,7 +151,7 @@ impl Driver {
     pub fn writable<S: Sockets>(
         &mut self,
         now: Instant,
-        end: End,
+        end: FlowEnd,
         sockets: &mut S,
     ) -> Result<(), S::Error> {
         let owner = self.flows.owner(end);
@@ -166,7 +166,7 @@ impl Driver {
     pub fn received<S: Sockets>(
         &mut self,
         now: Instant,
-        end: End,
+        end: FlowEnd,
         stream: u32,
         bytes: u64,
         sockets: &mut S,
@@ -198,7 +198,7 @@ impl Driver {
     pub fn arrived<S: Sockets>(
         &mut self,
         now: Instant,
-        end: End,
+        end: FlowEnd,
         datagram: Datagram,
         sockets: &mut S,
     ) -> Result<(), S::Error> {
@@ -214,7 +214,7 @@ impl Driver {
     }
 
     /// No packets of a closed flow are under way: its ends may be used again.
-    pub fn release(&mut self, first: End) {
+    pub fn release(&mut self, first: FlowEnd) {
         self.flows.release(first);
     }
 
@@ -383,7 +383,7 @@ impl Driver {
             server,
         };
         sockets.tell(now, event);
-        let flow = Flow {
+        let flow = OpenedFlow {
             first,
             flow,
             entry,

@@ -1,6 +1,6 @@
 //! Frames of media sessions: from applications to sockets, and their fate.
 
-use super::{Driver, End, Sockets};
+use super::{Driver, FlowEnd, Sockets};
 use crate::{ConnId, Event, Frame, Input, TrafficId};
 use units::{Duration, Instant};
 
@@ -23,7 +23,7 @@ pub enum Fate {
 
 impl Driver {
     /// Handles the fate of a frame that arrives at `end`.
-    pub fn frame<S: Sockets>(&mut self, now: Instant, end: End, fate: Fate, sockets: &mut S) {
+    pub fn frame<S: Sockets>(&mut self, now: Instant, end: FlowEnd, fate: Fate, sockets: &mut S) {
         let Some(open) = self.flows.get_mut(end) else {
             return;
         };
@@ -53,7 +53,7 @@ impl Driver {
     pub(super) fn hand_over<S: Sockets>(
         &mut self,
         now: Instant,
-        end: End,
+        end: FlowEnd,
         frame: Frame,
         sockets: &mut S,
     ) {
@@ -76,7 +76,7 @@ pub(super) fn state<S: Sockets>(
     now: Instant,
     conn: ConnId,
     stream: u8,
-    end: End,
+    end: FlowEnd,
     sockets: &mut S,
 ) -> Option<Input> {
     if let Some(conditions) = sockets.conditions(now, end, stream) {

@@ -1,6 +1,6 @@
 //! The driver's requirements on an engine.
 
-use super::flows::{End, Flow};
+use super::flows::{FlowEnd, OpenedFlow};
 use crate::app::{AudioFrame, Conditions, Datagram, Frame};
 use crate::entry::Kind;
 use crate::event::Event;
@@ -16,46 +16,57 @@ pub trait Sockets {
     /// Why a socket fails.
     type Error;
 
-    /// Makes both ends of a flow, [`Flow::first`] and its [peer](End::peer), and starts the
+    /// Makes both ends of a flow, [`OpenedFlow::first`] and its [peer](FlowEnd::peer), and starts the
     /// handshake of the first.
     ///
     /// # Errors
     /// If the engine cannot.
-    fn open(&mut self, now: Instant, flow: &Flow) -> Result<(), Self::Error>;
+    fn open(&mut self, now: Instant, flow: &OpenedFlow) -> Result<(), Self::Error>;
 
     /// Appends `bytes` to the data that `end` has to send on `stream`.
     ///
     /// # Errors
     /// If the socket fails.
-    fn send(&mut self, now: Instant, end: End, stream: u32, bytes: u64) -> Result<(), Self::Error>;
+    fn send(
+        &mut self,
+        now: Instant,
+        end: FlowEnd,
+        stream: u32,
+        bytes: u64,
+    ) -> Result<(), Self::Error>;
 
     /// Sends a datagram from `end`.
     ///
     /// # Errors
     /// If the socket fails.
-    fn datagram(&mut self, now: Instant, end: End, datagram: Datagram) -> Result<(), Self::Error>;
+    fn datagram(
+        &mut self,
+        now: Instant,
+        end: FlowEnd,
+        datagram: Datagram,
+    ) -> Result<(), Self::Error>;
 
     /// The state of the media session that sends from `end`, for its `stream` of video; none if
     /// there is no such session.
-    fn conditions(&mut self, now: Instant, end: End, stream: u8) -> Option<Conditions>;
+    fn conditions(&mut self, now: Instant, end: FlowEnd, stream: u8) -> Option<Conditions>;
 
     /// Bytes given to the TCP connection of `end` and never sent; none if there is no such
     /// connection, or the number is unknown.
-    fn unsent(&mut self, end: End) -> Option<u64>;
+    fn unsent(&mut self, end: FlowEnd) -> Option<u64>;
 
     /// Hands a frame to the media session that sends from `end`.
-    fn frame(&mut self, now: Instant, end: End, frame: Frame);
+    fn frame(&mut self, now: Instant, end: FlowEnd, frame: Frame);
 
     /// Makes the media session that sends from `end` fill the rest that video leaves of `rate` with
     /// padding.
-    fn fill(&mut self, now: Instant, end: End, rate: Rate);
+    fn fill(&mut self, now: Instant, end: FlowEnd, rate: Rate);
 
     /// Hands a frame of audio to the media session that sends from `end`.
-    fn audio(&mut self, now: Instant, end: End, frame: AudioFrame);
+    fn audio(&mut self, now: Instant, end: FlowEnd, frame: AudioFrame);
 
     /// Closes both ends. The numbers of both stay taken until the engine gives them back with
     /// [`Driver::release`](super::Driver::release), once no packets of the flow are under way.
-    fn close(&mut self, first: End);
+    fn close(&mut self, first: FlowEnd);
 
     /// Asks for a call of [`Driver::timer`](super::Driver::timer) at `at`.
     fn wake(&mut self, at: Instant, timer: TimerId);
@@ -70,7 +81,7 @@ pub struct TimerId(pub u32);
 
 /// The driver's view of a traffic entry.
 #[derive(Debug, Clone)]
-pub struct Entry {
+pub struct TrafficEntry {
     /// Its name.
     pub name: String,
     /// Its kind.

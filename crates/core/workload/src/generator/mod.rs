@@ -12,7 +12,7 @@ mod web;
 pub use confucius::CONFUCIUS;
 pub use web::WEB;
 
-use crate::page::{After, Origin, Page, Plan, Protocol, Request};
+use crate::page::{After, Origin, Page, PagePlan, Protocol, Request};
 use std::sync::Arc;
 use units::random::Stream;
 use units::{Bytes, Duration};
@@ -80,7 +80,7 @@ impl Population {
         Page::later(&name.clone(), move || self.plan(index, &name))
     }
 
-    fn plan(&self, index: u32, name: &str) -> Plan {
+    fn plan(&self, index: u32, name: &str) -> PagePlan {
         let stream = &mut Stream::new(self.seed, &format!("site {index}"));
         let z = stream.normal();
         let deviation = if z < 0.0 { self.rich.0 } else { self.rich.1 };
@@ -107,7 +107,7 @@ impl Population {
             after,
             delay,
         });
-        Plan {
+        PagePlan {
             requests: requests.collect(),
             origins: origins(name, protocols),
         }

@@ -3,7 +3,7 @@
 //! Exporters also write sizes of what did not: of a stored copy, of the content that a cache gave.
 
 use super::left_out::Reason;
-use super::node::{Leaf, Node};
+use super::node::{HarNode, Leaf};
 use super::raw::{RawContent, RawResponse};
 use super::value::{number, size};
 use crate::page::MAX_BYTES;
@@ -14,7 +14,7 @@ const HEADERS: u64 = 360;
 const LONGEST_HEADERS: u64 = 16_384;
 
 /// What is replayed of an answer.
-pub(super) struct Answer {
+pub(super) struct HarAnswer {
     /// Its length on the wire.
     pub bytes: u64,
     /// Why none came over the network, if none did.
@@ -32,10 +32,10 @@ pub(super) fn read(
     bytes_in: &Leaf,
     from_cache: bool,
     asked_for_headers: bool,
-) -> Answer {
+) -> HarAnswer {
     let content = match &response.content {
-        Node::Is(content) => content,
-        Node::Not(_) => &RawContent::default(),
+        HarNode::Is(content) => content,
+        HarNode::Not(_) => &RawContent::default(),
     };
     let (transfer, bytes_in) = (size(&response.transfer_size), size(bytes_in));
     let (headers, body) = (size(&response.headers_size), size(&response.body_size));
@@ -63,7 +63,7 @@ pub(super) fn read(
     } else {
         known.unwrap_or(headers + body.filter(|&b| b > 0).unwrap_or(packed))
     };
-    Answer {
+    HarAnswer {
         bytes: bytes.min(MAX_BYTES.get()),
         unsent,
     }
@@ -90,8 +90,8 @@ pub(super) fn from_cache(from_cache: &Leaf, fetch_type: &Leaf, response: &RawRes
 /// Whether a size of the answer is larger than any: a replay with another one would be of another page.
 pub(super) fn is_impossible(response: &RawResponse, bytes_in: &Leaf) -> bool {
     let content = match &response.content {
-        Node::Is(content) => &content.size,
-        Node::Not(_) => &Leaf::Missing,
+        HarNode::Is(content) => &content.size,
+        HarNode::Not(_) => &Leaf::Missing,
     };
     let sizes = [
         &response.transfer_size,

@@ -2,9 +2,9 @@
 //!
 //! A value that cannot be is read as one that is not there: a size of -7 is unknown, as -1 is.
 
-use super::answer::{self, Answer};
+use super::answer::{self, HarAnswer};
 use super::left_out::Reason;
-use super::node::{Leaf, List, Node};
+use super::node::{HarNode, Leaf, List};
 use super::protocol;
 use super::raw::{RawEntry, RawInitiator, RawRequest, RawResponse, RawStack, RawTimings};
 use super::value::{number, size, time};
@@ -21,7 +21,7 @@ const MAX_HOST: usize = 255;
 
 /// The contents of an entry, in one form for all exporters.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct HarEntry {
     /// Its index in the file.
     pub index: usize,
     pub pageref: Option<String>,
@@ -54,7 +54,7 @@ pub(super) struct Entry {
     pub instant: bool,
 }
 
-impl Entry {
+impl HarEntry {
     /// Whether it shows nothing of a way over the network: no server, no connection, and neither a
     /// request sent nor an answer waited for. Firefox marks what its caches answered by nothing else.
     pub fn is_unmoved(&self) -> bool {
@@ -86,17 +86,17 @@ pub(super) struct Unplaced {
 }
 
 /// Reads entry `index` of a file from its JSON.
-pub(super) fn read(index: usize, json: &str) -> Result<Entry, Unplaced> {
+pub(super) fn read(index: usize, json: &str) -> Result<HarEntry, Unplaced> {
     let unplaced = |url: &str, reason| Unplaced {
         url: url.to_owned(),
         reason,
     };
     let raw: RawEntry = match serde_json::from_str(json) {
-        Ok(Node::Is(raw)) => raw,
-        Ok(Node::Not(_)) => return Err(unplaced("", Reason::NoObject)),
+        Ok(HarNode::Is(raw)) => raw,
+        Ok(HarNode::Not(_)) => return Err(unplaced("", Reason::NoObject)),
         Err(_) => return Err(unplaced("", Reason::Unreadable)),
     };
-    let Node::Is(request) = raw.request else {
+    let HarNode::Is(request) = raw.request else {
         return Err(unplaced("", Reason::NoRequest));
     };
     let written = request.url.as_text().unwrap_or_default();
@@ -109,18 +109,18 @@ pub(super) fn read(index: usize, json: &str) -> Result<Entry, Unplaced> {
     let start = raw.started_date_time.as_text().and_then(moment);
     let start = start.ok_or_else(|| unplaced(written, local.unwrap_or(Reason::NoStart)))?;
     let (response, missing) = match raw.response {
-        Node::Is(response) => (response, None),
-        Node::Not(_) => (RawResponse::default(), Some(Reason::NoResponse)),
+        HarNode::Is(response) => (response, None),
+        HarNode::Not(_) => (RawResponse::default(), Some(Reason::NoResponse)),
     };
     let times = times(&object(raw.timings), &raw.time);
     let from_cache = answer::from_cache(&raw.from_cache, &raw.fetch_type, &response);
     let asked_for_headers = request.method.as_text() == Some("HEAD");
-    let Answer { bytes, unsent } =
+    let HarAnswer { bytes, unsent } =
         answer::read(&response, &raw.bytes_in, from_cache, asked_for_headers);
     let impossible = answer::is_impossible(&response, &raw.bytes_in).then_some(Reason::NoSize);
     let address = address(&raw.address);
     let versions = [&raw.protocol, &response.http_version, &request.http_version];
-    Ok(Entry {
+    Ok(HarEntry {
         index,
         pageref: name(raw.pageref),
         protocol: versions
@@ -199,10 +199,10 @@ pub(super) fn name(leaf: Leaf) -> Option<String> {
 }
 
 /// An object, or an empty one in place of another value.
-fn object<T: Default>(node: Node<T>) -> T {
+fn object<T: Default>(node: HarNode<T>) -> T {
     match node {
-        Node::Is(object) => object,
-        Node::Not(_) => T::default(),
+        HarNode::Is(object) => object,
+        HarNode::Not(_) => T::default(),
     }
 }
 
@@ -214,7 +214,7 @@ fn question(request: &RawRequest, bytes_out: &Leaf) -> u64 {
     out.unwrap_or(sum).min(MAX_BYTES.get())
 }
 
-struct Times {
+struct HarTimes {
     first_byte: Duration,
     duration: Duration,
     wait: Duration,
@@ -224,7 +224,7 @@ struct Times {
 
 /// HAR 1.2: `connect` includes `ssl`, and all but `ssl` add up to the entry's `time`, which Firefox
 /// leaves out.
-fn times(raw: &RawTimings, whole: &Leaf) -> Times {
+fn times(raw: &RawTimings, whole: &Leaf) -> HarTimes {
     let connect = time(&raw.connect);
     let ssl = time(&raw.ssl).unwrap_or_default();
     let wait = time(&raw.wait).unwrap_or_default();
@@ -242,7 +242,7 @@ fn times(raw: &RawTimings, whole: &Leaf) -> Times {
     let rtt = connect
         .filter(|&connect| connect > Duration::ZERO)
         .map(|connect| connect.saturating_sub(ssl).max(connect / 3));
-    Times {
+    HarTimes {
         first_byte: if first_byte > Duration::ZERO {
             first_byte
         } else {
@@ -265,16 +265,16 @@ fn address(raw: &Leaf) -> Option<IpAddr> {
 }
 
 /// The URL of what caused the request. It is only a hint: an invalid one is no initiator.
-fn initiator(raw: Node<RawInitiator>) -> Option<Url> {
+fn initiator(raw: HarNode<RawInitiator>) -> Option<Url> {
     let read = |leaf: &Leaf| leaf.as_text().and_then(url);
     match raw {
-        Node::Not(leaf) => read(&leaf),
-        Node::Is(raw) => read(&raw.url).or_else(|| match raw.stack {
-            Node::Is(RawStack {
+        HarNode::Not(leaf) => read(&leaf),
+        HarNode::Is(raw) => read(&raw.url).or_else(|| match raw.stack {
+            HarNode::Is(RawStack {
                 call_frames: List::Is(frames),
             }) => frames.into_iter().find_map(|frame| match frame {
-                Node::Is(frame) => read(&frame.url),
-                Node::Not(_) => None,
+                HarNode::Is(frame) => read(&frame.url),
+                HarNode::Not(_) => None,
             }),
             _ => None,
         }),

@@ -1,6 +1,6 @@
 //! Which entries are a page together.
 
-use super::entry::Entry;
+use super::entry::HarEntry;
 use crate::page::MAX_WAIT;
 use std::collections::BTreeMap;
 use units::Duration;
@@ -13,10 +13,10 @@ const LONG: Duration = Duration::from_secs(30);
 const FIRST_PAGE: i128 = 20 * 365 * 86_400 * 1_000_000_000;
 
 /// A page's name, and its entries.
-type Group = (String, Vec<Entry>);
+type Group = (String, Vec<HarEntry>);
 
 /// By the names of pages; entries without one are of the page `first`.
-pub(super) fn named(names: Vec<String>, first: &str, entries: Vec<Entry>) -> Vec<Group> {
+pub(super) fn named(names: Vec<String>, first: &str, entries: Vec<HarEntry>) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     let mut index_of = BTreeMap::new();
     for name in names {
@@ -35,11 +35,11 @@ pub(super) fn named(names: Vec<String>, first: &str, entries: Vec<Entry>) -> Vec
 }
 
 /// In the order of time, divided by pauses.
-pub(super) fn by_pauses(mut entries: Vec<Entry>) -> Vec<Group> {
+pub(super) fn by_pauses(mut entries: Vec<HarEntry>) -> Vec<Group> {
     entries.sort_by_key(|entry| (entry.start, entry.index));
     let of_wrong_clock = entries.partition_point(|entry| entry.start < FIRST_PAGE);
     let later = entries.split_off(of_wrong_clock);
-    let mut groups: Vec<Vec<Entry>> = Vec::new();
+    let mut groups: Vec<Vec<HarEntry>> = Vec::new();
     let mut busy_until = i128::MIN;
     for entry in later {
         if groups.is_empty() || entry.start > busy_until.saturating_add(nanos(PAUSE)) {
@@ -70,10 +70,10 @@ fn divided((name, mut entries): Group) -> Vec<Group> {
         return vec![(name, entries)];
     };
     entries.sort_by_key(|entry| (entry.start, entry.index));
-    let mut visits: Vec<Vec<Entry>> = Vec::new();
+    let mut visits: Vec<Vec<HarEntry>> = Vec::new();
     for entry in entries {
         let last = visits.last_mut();
-        let near = |visit: &&mut Vec<Entry>| {
+        let near = |visit: &&mut Vec<HarEntry>| {
             let start = visit.first().map_or(entry.start, |first| first.start);
             entry.start - start <= nanos(MAX_WAIT)
         };
@@ -82,7 +82,7 @@ fn divided((name, mut entries): Group) -> Vec<Group> {
             None => visits.push(vec![entry]),
         }
     }
-    let is_visit = |visit: &Vec<Entry>| {
+    let is_visit = |visit: &Vec<HarEntry>| {
         let own = visit.len() > 1 || visit[0].index == document;
         own && visit[0].start >= FIRST_PAGE
     };

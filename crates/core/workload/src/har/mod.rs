@@ -21,8 +21,8 @@ pub use groups::PAUSE;
 pub use left_out::{LeftOut, Omitted, Reason};
 
 use crate::page::{MAX_REQUESTS, Page, Protocol};
-use entry::Entry;
-use node::{Leaf, List, Node};
+use entry::HarEntry;
+use node::{HarNode, Leaf, List};
 use raw::{Log, RawCreator, RawPage, Root};
 use serde_json::value::RawValue;
 use units::Duration;
@@ -144,7 +144,7 @@ fn parse(text: &[u8], options: &Options) -> Result<Har, Fault> {
 }
 
 /// Whether Firefox, or a browser made of it, wrote the file.
-fn is_firefox(creator: &Node<RawCreator>) -> bool {
+fn is_firefox(creator: &HarNode<RawCreator>) -> bool {
     const NAMES: [&str; 6] = [
         "firefox",
         "firebug",
@@ -153,7 +153,7 @@ fn is_firefox(creator: &Node<RawCreator>) -> bool {
         "tor browser",
         "zen",
     ];
-    let Node::Is(creator) = creator else {
+    let HarNode::Is(creator) = creator else {
         return false;
     };
     let name = creator.name.as_text().unwrap_or_default().to_lowercase();
@@ -163,7 +163,7 @@ fn is_firefox(creator: &Node<RawCreator>) -> bool {
 /// Marks entries that went over no network and are marked by that alone. It means something in a file of
 /// Firefox, and of an exporter that names servers or connections; there all time has to be none, since
 /// some exporters write no parts of it.
-fn leave_cached(entries: &mut [Entry], by_firefox: bool) {
+fn leave_cached(entries: &mut [HarEntry], by_firefox: bool) {
     let told = entries.iter().any(|entry| entry.connected);
     for entry in entries {
         let says_so = by_firefox || (told && entry.instant && entry.duration == Duration::ZERO);
@@ -174,14 +174,14 @@ fn leave_cached(entries: &mut [Entry], by_firefox: bool) {
 }
 
 fn log(text: &str) -> Result<Log<'_>, Fault> {
-    let root: Node<Root<'_>> = serde_json::from_str(text).map_err(|error| json_fault(&error))?;
+    let root: HarNode<Root<'_>> = serde_json::from_str(text).map_err(|error| json_fault(&error))?;
     let log = match root {
-        Node::Is(root) => root.log,
-        Node::Not(found) => return Err(Fault::found("top level", &found, "an object")),
+        HarNode::Is(root) => root.log,
+        HarNode::Not(found) => return Err(Fault::found("top level", &found, "an object")),
     };
     match log {
-        Node::Is(log) => Ok(log),
-        Node::Not(found) => Err(Fault::found("log", &found, "an object")),
+        HarNode::Is(log) => Ok(log),
+        HarNode::Not(found) => Err(Fault::found("log", &found, "an object")),
     }
 }
 
@@ -200,7 +200,7 @@ fn page_names(pages: List<&RawValue, MAX_REQUESTS>) -> Vec<String> {
         return Vec::new();
     };
     let name = |page: &RawValue| match serde_json::from_str(page.get()) {
-        Ok(Node::Is(RawPage { id })) => entry::name(id),
+        Ok(HarNode::Is(RawPage { id })) => entry::name(id),
         _ => None,
     };
     pages.into_iter().filter_map(name).collect()
@@ -211,7 +211,7 @@ fn page_names(pages: List<&RawValue, MAX_REQUESTS>) -> Vec<String> {
 /// a page.
 fn pages(
     names: Vec<String>,
-    entries: Vec<Entry>,
+    entries: Vec<HarEntry>,
     mut left_out: LeftOut,
     options: &Options,
 ) -> Result<Har, Fault> {

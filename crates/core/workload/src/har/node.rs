@@ -31,7 +31,7 @@ impl Leaf {
 
 /// An object with the fields of `T`, or the other kind of value found.
 #[derive(Debug, Clone)]
-pub(super) enum Node<T> {
+pub(super) enum HarNode<T> {
     Is(T),
     Not(Leaf),
 }
@@ -43,9 +43,9 @@ pub(super) enum List<T, const LIMIT: usize> {
     Not(Leaf),
 }
 
-impl<T> Default for Node<T> {
+impl<T> Default for HarNode<T> {
     fn default() -> Self {
-        Node::Not(Leaf::Missing)
+        HarNode::Not(Leaf::Missing)
     }
 }
 
@@ -119,13 +119,13 @@ impl<'de> Visitor<'de> for LeafVisitor {
 struct NodeVisitor<T>(PhantomData<T>);
 
 impl<'de, T: Deserialize<'de>> Visitor<'de> for NodeVisitor<T> {
-    type Value = Node<T>;
-    scalars!(Node::Not);
-    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Node<T>, A::Error> {
-        LeafVisitor.visit_seq(seq).map(Node::Not)
+    type Value = HarNode<T>;
+    scalars!(HarNode::Not);
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<HarNode<T>, A::Error> {
+        LeafVisitor.visit_seq(seq).map(HarNode::Not)
     }
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Node<T>, A::Error> {
-        T::deserialize(MapAccessDeserializer::new(map)).map(Node::Is)
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<HarNode<T>, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(map)).map(HarNode::Is)
     }
 }
 
@@ -157,7 +157,7 @@ impl<'de> Deserialize<'de> for Leaf {
     }
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Node<T> {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for HarNode<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(NodeVisitor(PhantomData))
     }

@@ -4,7 +4,7 @@
 //! the child started while its parent was still arriving, it waits for the parent's first part;
 //! otherwise for all of it. The gap in between, the browser's own work, is kept.
 
-use super::entry::Entry;
+use super::entry::HarEntry;
 use super::left_out::{LeftOut, Reason};
 use super::{Fault, Options};
 use crate::page::{After, MAX_WAIT, Origin, Page, Protocol, Request};
@@ -13,7 +13,7 @@ use units::{Bytes, Duration};
 
 /// An entry on the page's own clock.
 struct Timed {
-    entry: Entry,
+    entry: HarEntry,
     start: Duration,
     first_byte: Duration,
     end: Duration,
@@ -23,7 +23,7 @@ struct Timed {
 /// replayed are added to `left_out`.
 pub(super) fn page(
     name: &str,
-    entries: Vec<Entry>,
+    entries: Vec<HarEntry>,
     options: &Options,
     left_out: &mut LeftOut,
 ) -> Result<Option<Page>, Fault> {
@@ -82,9 +82,9 @@ pub(super) fn page(
 
 /// Entries in the order of their starts, counted from the first one's. A clock that was wrong once
 /// must not move the others: those more than a day from the middle one of those that are replayed have no place.
-fn on_page_clock(mut entries: Vec<Entry>, left_out: &mut LeftOut) -> Vec<Timed> {
+fn on_page_clock(mut entries: Vec<HarEntry>, left_out: &mut LeftOut) -> Vec<Timed> {
     entries.sort_by_key(|entry| (entry.start, entry.index));
-    let replayed = |entry: &&Entry| entry.skipped.is_none();
+    let replayed = |entry: &&HarEntry| entry.skipped.is_none();
     let starts: Vec<i128> = if entries.iter().any(|entry| replayed(&entry)) {
         entries.iter().filter(replayed).map(|e| e.start).collect()
     } else {

@@ -1,7 +1,7 @@
 //! The fields of a HAR file that are read, in their raw form: any may be missing or of another
 //! type.
 
-use super::node::{Leaf, List, Node};
+use super::node::{HarNode, Leaf, List};
 use crate::page::MAX_REQUESTS;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -10,14 +10,14 @@ use serde_json::value::RawValue;
 #[serde(default)]
 pub(super) struct Root<'a> {
     #[serde(borrow)]
-    pub log: Node<Log<'a>>,
+    pub log: HarNode<Log<'a>>,
 }
 
 /// Pages and entries are parsed one by one: an error in one does not affect the others.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Log<'a> {
-    pub creator: Node<RawCreator>,
+    pub creator: HarNode<RawCreator>,
     #[serde(borrow)]
     pub pages: List<&'a RawValue, MAX_REQUESTS>,
     #[serde(borrow)]
@@ -43,11 +43,11 @@ pub(super) struct RawEntry {
     pub pageref: Leaf,
     pub started_date_time: Leaf,
     pub time: Leaf,
-    pub request: Node<RawRequest>,
-    pub response: Node<RawResponse>,
-    pub timings: Node<RawTimings>,
+    pub request: HarNode<RawRequest>,
+    pub response: HarNode<RawResponse>,
+    pub timings: HarNode<RawTimings>,
     #[serde(rename = "_initiator")]
-    pub initiator: Node<RawInitiator>,
+    pub initiator: HarNode<RawInitiator>,
     #[serde(rename = "_protocol")]
     pub protocol: Leaf,
     #[serde(rename = "_bytesIn")]
@@ -82,7 +82,7 @@ pub(super) struct RawResponse {
     pub body_size: Leaf,
     #[serde(rename = "redirectURL")]
     pub redirect_url: Leaf,
-    pub content: Node<RawContent>,
+    pub content: HarNode<RawContent>,
     #[serde(rename = "_transferSize")]
     pub transfer_size: Leaf,
     #[serde(rename = "_fetchedViaServiceWorker")]
@@ -113,13 +113,13 @@ pub(super) struct RawTimings {
 #[serde(default)]
 pub(super) struct RawInitiator {
     pub url: Leaf,
-    pub stack: Node<RawStack>,
+    pub stack: HarNode<RawStack>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct RawStack {
-    pub call_frames: List<Node<RawFrame>, 100_000>,
+    pub call_frames: List<HarNode<RawFrame>, 100_000>,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -6,7 +6,7 @@
 //! is: abandoning it would remove the longest load times from the results.
 
 use super::Page;
-use super::load::{Load, token, untoken};
+use super::load::{PageLoad, token, untoken};
 use crate::ideal::Ideal;
 use crate::{App, Input, Output, Report};
 use std::sync::Arc;
@@ -62,7 +62,7 @@ pub struct PageClient {
     next_conn: u32,
     /// When the next load is due.
     due: Instant,
-    load: Option<Load>,
+    load: Option<PageLoad>,
 }
 
 impl PageClient {
@@ -107,7 +107,7 @@ impl PageClient {
             page: index as u32,
             ideal: Ideal::of(&page, self.setup.rtt, &extra, think_scale),
         }));
-        let mut load = Load::new(number, page, &extra, think_scale);
+        let mut load = PageLoad::new(number, page, &extra, think_scale);
         load.begin(now, &mut self.next_conn, out);
         self.load = Some(load);
     }

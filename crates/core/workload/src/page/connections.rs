@@ -29,7 +29,7 @@ const STREAMS: u32 = 100;
 /// All connections of one load.
 #[derive(Debug)]
 pub(super) struct Pool {
-    servers: Vec<Server>,
+    servers: Vec<OriginServer>,
     /// Which server a connection leads to.
     owner: BTreeMap<ConnId, usize>,
     load: u32,
@@ -37,22 +37,22 @@ pub(super) struct Pool {
 }
 
 #[derive(Debug)]
-struct Server {
+struct OriginServer {
     protocol: Protocol,
     carrier: Carrier,
     tls: bool,
     number: u32,
     extra_rtt: Duration,
-    lines: Vec<Line>,
+    lines: Vec<PageConnection>,
     /// Requests that have no connection yet.
     waiting: VecDeque<u32>,
 }
 
 /// A connection.
 #[derive(Debug)]
-struct Line {
+struct PageConnection {
     conn: ConnId,
-    state: State,
+    state: ConnectionState,
     /// Requests on it.
     busy: u32,
     /// Requests that it has carried.
@@ -60,15 +60,15 @@ struct Line {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum State {
+enum ConnectionState {
     Opening,
     Tls,
     Ready,
 }
 
-impl Server {
+impl OriginServer {
     fn new(origin: &Origin, extra_rtt: Duration) -> Self {
-        Server {
+        OriginServer {
             protocol: origin.protocol,
             carrier: origin.carrier(),
             tls: origin.tls(),
@@ -90,7 +90,10 @@ impl Server {
     /// Whether the waiting requests need one more connection than there are and are being opened.
     fn wants_another(&self) -> bool {
         let most = self.protocol.most_connections();
-        let opening = self.lines.iter().filter(|l| l.state != State::Ready);
+        let opening = self
+            .lines
+            .iter()
+            .filter(|l| l.state != ConnectionState::Ready);
         self.lines.len() < most && opening.count() < self.waiting.len()
     }
 }
@@ -103,7 +106,7 @@ impl Pool {
                 .origins()
                 .iter()
                 .enumerate()
-                .map(|(index, origin)| Server::new(origin, extra(index)))
+                .map(|(index, origin)| OriginServer::new(origin, extra(index)))
                 .collect(),
             owner: BTreeMap::new(),
             load,
@@ -126,9 +129,9 @@ impl Pool {
     fn open(&mut self, server: usize, conn: ConnId, out: &mut Vec<Output>) {
         self.owner.insert(conn, server);
         let server = &mut self.servers[server];
-        server.lines.push(Line {
+        server.lines.push(PageConnection {
             conn,
-            state: State::Opening,
+            state: ConnectionState::Opening,
             busy: 0,
             carried: 0,
         });
@@ -146,7 +149,7 @@ impl Pool {
             return;
         };
         if self.servers[index].tls {
-            self.servers[index].lines[line].state = State::Tls;
+            self.servers[index].lines[line].state = ConnectionState::Tls;
             out.push(Output::Send {
                 conn,
                 stream: 0,
@@ -161,7 +164,7 @@ impl Pool {
     /// Requests can be sent on `conn`.
     pub(super) fn ready(&mut self, page: &Page, conn: ConnId, out: &mut Vec<Output>) {
         if let Some((index, line)) = self.line(conn) {
-            self.servers[index].lines[line].state = State::Ready;
+            self.servers[index].lines[line].state = ConnectionState::Ready;
             self.dispatch(page, index, out);
         }
     }
@@ -196,7 +199,7 @@ impl Pool {
         let server = &mut self.servers[server];
         let (capacity, tls) = (server.capacity(), server.tls);
         for line in &mut server.lines {
-            while line.state == State::Ready
+            while line.state == ConnectionState::Ready
                 && line.busy < capacity
                 && let Some(id) = server.waiting.pop_front()
             {

@@ -4,7 +4,7 @@
 //! handshakes and dependencies are those of the real load. But a message arrives half a round trip
 //! after it was sent, whatever its length: there are no rates, no queues, no windows and no losses.
 
-use super::load::Load;
+use super::load::PageLoad;
 use super::{Page, PageServer};
 use crate::ideal::Ideal;
 use crate::{App, ConnId, Input, Output};
@@ -22,7 +22,7 @@ impl Ideal {
         think_scale: f64,
     ) -> Self {
         let load = |rtt, extra_rtts: &[Duration]| {
-            Network::new(rtt).load(Load::new(0, Arc::clone(page), extra_rtts, think_scale))
+            IdealNetwork::new(rtt).load(PageLoad::new(0, Arc::clone(page), extra_rtts, think_scale))
         };
         Ideal {
             servers: load(Duration::ZERO, &[]),
@@ -33,24 +33,24 @@ impl Ideal {
 
 /// The next event, and its receiver.
 #[derive(Debug)]
-enum Event {
+enum IdealEvent {
     Home(Input),
     Far(ConnId, Input),
 }
 
 /// A network in which only propagation takes time.
-struct Network {
+struct IdealNetwork {
     rtt: Duration,
     /// In the order of time, then of being made.
-    events: BTreeMap<(Instant, u64), Event>,
+    events: BTreeMap<(Instant, u64), IdealEvent>,
     made: u64,
     /// The far end of each connection, and its round trip.
     servers: BTreeMap<ConnId, (PageServer, Duration)>,
 }
 
-impl Network {
+impl IdealNetwork {
     fn new(rtt: Duration) -> Self {
-        Network {
+        IdealNetwork {
             rtt,
             events: BTreeMap::new(),
             made: 0,
@@ -59,7 +59,7 @@ impl Network {
     }
 
     /// When the load is complete.
-    fn load(mut self, mut load: Load) -> Duration {
+    fn load(mut self, mut load: PageLoad) -> Duration {
         let (mut now, mut next, mut out) = (Instant::ZERO, 0, Vec::new());
         load.begin(now, &mut next, &mut out);
         self.home(now, &mut out);
@@ -68,17 +68,17 @@ impl Network {
         {
             now = at;
             match event {
-                Event::Home(input) => {
+                IdealEvent::Home(input) => {
                     load.handle(now, input, &mut next, &mut out);
                     self.home(now, &mut out);
                 }
-                Event::Far(conn, input) => self.far(now, conn, input),
+                IdealEvent::Far(conn, input) => self.far(now, conn, input),
             }
         }
         now.since(Instant::ZERO)
     }
 
-    fn at(&mut self, when: Instant, event: Event) {
+    fn at(&mut self, when: Instant, event: IdealEvent) {
         self.events.insert((when, self.made), event);
         self.made += 1;
     }
@@ -91,7 +91,7 @@ impl Network {
                 } => {
                     let rtt = self.rtt + extra_rtt;
                     self.servers.insert(conn, (PageServer::new(), rtt));
-                    self.at(now + rtt, Event::Home(Input::Opened(conn)));
+                    self.at(now + rtt, IdealEvent::Home(Input::Opened(conn)));
                 }
                 Output::Send {
                     conn,
@@ -105,9 +105,9 @@ impl Network {
                         stream,
                         message,
                     };
-                    self.at(now + way, Event::Far(conn, input));
+                    self.at(now + way, IdealEvent::Far(conn, input));
                 }
-                Output::Timer(when, timer) => self.at(when, Event::Home(Input::Timer(timer))),
+                Output::Timer(when, timer) => self.at(when, IdealEvent::Home(Input::Timer(timer))),
                 _ => {}
             }
         }
@@ -135,11 +135,11 @@ impl Network {
                             stream,
                             message,
                         };
-                        self.at(now + way, Event::Home(message));
+                        self.at(now + way, IdealEvent::Home(message));
                         input = Some(Input::Writable(conn));
                     }
                     Output::Timer(when, timer) => {
-                        self.at(when, Event::Far(conn, Input::Timer(timer)));
+                        self.at(when, IdealEvent::Far(conn, Input::Timer(timer)));
                     }
                     _ => {}
                 }

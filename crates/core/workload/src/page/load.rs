@@ -6,10 +6,10 @@ use crate::{ConnId, Input, Message, Output, Report};
 use std::sync::Arc;
 use units::{Duration, Instant};
 
-/// A load in progress. It receives the arrivals on the home side from [`Load::begin`] on, until
-/// [`Load::is_complete`].
+/// A load in progress. It receives the arrivals on the home side from [`PageLoad::begin`] on, until
+/// [`PageLoad::is_complete`].
 #[derive(Debug)]
-pub(super) struct Load {
+pub(super) struct PageLoad {
     number: u32,
     page: Arc<Page>,
     pool: Pool,
@@ -27,7 +27,7 @@ enum Progress {
     Done,
 }
 
-impl Load {
+impl PageLoad {
     /// Load `number` of a client: `page`, with these round trips of origins in addition to the
     /// scenario's, and this factor for the plan's think times.
     pub(super) fn new(
@@ -43,7 +43,7 @@ impl Load {
                 children[parent as usize].push(id as u32);
             }
         }
-        Load {
+        PageLoad {
             number,
             pool: Pool::new(&page, extra_rtts, number, think_scale),
             page,

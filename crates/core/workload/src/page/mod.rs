@@ -38,22 +38,22 @@ const MAX_EXTRA_RTT: Duration = Duration::from_secs(1);
 
 /// A page to load. Its invariants are checked by [`Page::new`].
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Written", into = "Written")]
+#[serde(try_from = "WrittenPage", into = "WrittenPage")]
 pub struct Page {
     name: String,
-    plan: Arc<LazyLock<Plan, Make>>,
+    plan: Arc<LazyLock<PagePlan, Make>>,
     addresses: Option<u32>,
 }
 
 /// What a page consists of.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Plan {
+pub(crate) struct PagePlan {
     pub origins: Vec<Origin>,
     pub requests: Vec<Request>,
 }
 
 /// Makes a plan when it is first asked for: of a thousand sites of the generator a run loads a few.
-type Make = Box<dyn FnOnce() -> Plan + Send>;
+type Make = Box<dyn FnOnce() -> PagePlan + Send>;
 
 /// A server, as browsers distinguish servers (RFC 6454).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -185,11 +185,11 @@ impl Page {
                 "waits for itself or a later one",
             )?;
         }
-        Ok(Page::later(name, || Plan { origins, requests }))
+        Ok(Page::later(name, || PagePlan { origins, requests }))
     }
 
     /// A page whose plan is made when it is first asked for, and keeps the rules of [`Page::new`].
-    pub(crate) fn later(name: &str, make: impl FnOnce() -> Plan + Send + 'static) -> Self {
+    pub(crate) fn later(name: &str, make: impl FnOnce() -> PagePlan + Send + 'static) -> Self {
         Page {
             name: name.chars().take(60).collect(),
             plan: Arc::new(LazyLock::new(Box::new(make))),
@@ -261,24 +261,24 @@ impl Page {
 
 /// A page as it is written and read; its invariants are checked then.
 #[derive(Serialize, Deserialize)]
-struct Written {
+struct WrittenPage {
     name: String,
     origins: Vec<Origin>,
     requests: Vec<Request>,
     addresses: Option<u32>,
 }
 
-impl TryFrom<Written> for Page {
+impl TryFrom<WrittenPage> for Page {
     type Error = PageError;
-    fn try_from(written: Written) -> Result<Page, PageError> {
+    fn try_from(written: WrittenPage) -> Result<Page, PageError> {
         let page = Page::new(&written.name, written.origins, written.requests)?;
         Ok(page.with_addresses(written.addresses))
     }
 }
 
-impl From<Page> for Written {
-    fn from(page: Page) -> Written {
-        Written {
+impl From<Page> for WrittenPage {
+    fn from(page: Page) -> WrittenPage {
+        WrittenPage {
             origins: page.origins().to_vec(),
             requests: page.requests().to_vec(),
             name: page.name,

@@ -20,16 +20,16 @@ const BATCH: u64 = 2 * PART;
 #[derive(Debug, Default)]
 pub struct PageServer {
     /// Requests whose think time runs, by timer token.
-    thinking: BTreeMap<u64, Answer>,
+    thinking: BTreeMap<u64, ServerAnswer>,
     next_token: u64,
     /// Answers that are being given; the front one's turn is next.
-    ready: VecDeque<Answer>,
+    ready: VecDeque<ServerAnswer>,
     /// A whole batch was given and its `Writable` has not come.
     full: bool,
 }
 
 #[derive(Debug)]
-struct Answer {
+struct ServerAnswer {
     conn: ConnId,
     stream: u32,
     id: u32,
@@ -67,7 +67,7 @@ impl PageServer {
                 self.next_token += 1;
                 self.thinking.insert(
                     token,
-                    Answer {
+                    ServerAnswer {
                         conn,
                         stream,
                         id,

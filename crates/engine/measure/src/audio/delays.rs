@@ -33,7 +33,7 @@ pub struct Delays {
     /// Time is one of ticks.
     ticks: bool,
     /// The frames of the last two seconds.
-    recent: VecDeque<Frame>,
+    recent: VecDeque<TimedFrame>,
     /// Share of the samples in each bucket.
     histogram: Vec<f64>,
     samples: u32,
@@ -43,7 +43,7 @@ pub struct Delays {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Frame {
+struct TimedFrame {
     /// When it arrived, or with ticks, was sent.
     at: Instant,
     delay: Duration,
@@ -88,13 +88,13 @@ impl Delays {
         self.largest = self.largest.max(relative);
     }
 
-    fn frame(&self, now: Instant, delay: Duration) -> Frame {
+    fn frame(&self, now: Instant, delay: Duration) -> TimedFrame {
         if !self.ticks {
             let (at, told) = (now, delay);
-            return Frame { at, delay, told };
+            return TimedFrame { at, delay, told };
         }
         let early = now.since(tick(now));
-        Frame {
+        TimedFrame {
             at: Instant::ZERO + now.since(Instant::ZERO).saturating_sub(delay),
             delay,
             told: (delay + TICK).saturating_sub(early),

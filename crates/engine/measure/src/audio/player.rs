@@ -32,7 +32,7 @@ pub struct Player {
 
 /// A turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Turn {
+pub struct PlayerTurn {
     /// When.
     pub at: Instant,
     /// When the frame that was played was sent; none if the turn was concealed.
@@ -63,7 +63,7 @@ impl Player {
     }
 
     /// The next turn, if it is before `now`.
-    pub fn turn(&mut self, now: Instant) -> Option<Turn> {
+    pub fn turn(&mut self, now: Instant) -> Option<PlayerTurn> {
         let at = self.turn.filter(|at| *at < now)?;
         let ready = self.waiting.first_key_value();
         // Packets missing before it have been concealed.
@@ -80,7 +80,7 @@ impl Player {
         }
         self.turn = Some(at + length);
         let played = ready.map(|(_, sent)| sent);
-        Some(Turn { at, played })
+        Some(PlayerTurn { at, played })
     }
 
     /// How long the turn of a frame is that is played so long after it was sent.

@@ -1,6 +1,6 @@
 //! Causes in words: one text for tables, JSON and pages.
 
-use super::{Behind, Cause, CauseShare, Kind, Stall, Tried, Whose, Why};
+use super::{Behind, Cause, CauseKind, CauseShare, Stall, Tried, Whose, Why};
 use core::fmt::Write as _;
 
 /// A second cause is named from this share of the stall on.
@@ -175,8 +175,8 @@ impl Cause {
         };
         let queue = self.queue.as_deref().unwrap_or_default();
         match self.kind {
-            Kind::Queue => self.in_queue(&waited, control) + &late,
-            Kind::Dip => match (self.carried_mbps, self.usual_mbps) {
+            CauseKind::Queue => self.in_queue(&waited, control) + &late,
+            CauseKind::Dip => match (self.carried_mbps, self.usual_mbps) {
                 (Some(carried), Some(usual)) => format!(
                     "{waited} for {queue}, which carried {} meanwhile and usually carries {}{late}",
                     mbps(carried),
@@ -184,47 +184,47 @@ impl Cause {
                 ),
                 _ => format!("{waited} for {queue}, which carries little at times{late}"),
             },
-            Kind::Device => format!(
+            CauseKind::Device => format!(
                 "{waited} in the device behind the queue of {queue}, where no discipline manages packets{late}"
             ),
-            Kind::Jitter => format!(
+            CauseKind::Jitter => format!(
                 "{waited} on the wire behind {queue}, which delivers some packets later than others{late}"
             ),
-            Kind::Loss if self.is_unseen() => format!("the wire behind {queue} loses packets"),
-            Kind::Policing if self.is_unseen() => {
+            CauseKind::Loss if self.is_unseen() => format!("the wire behind {queue} loses packets"),
+            CauseKind::Policing if self.is_unseen() => {
                 format!("a limit on the rate at {queue} drops packets")
             }
-            Kind::Distance if self.is_unseen() => "the way alone takes long".to_owned(),
-            Kind::Loss if self.back => format!(
+            CauseKind::Distance if self.is_unseen() => "the way alone takes long".to_owned(),
+            CauseKind::Loss if self.back => format!(
                 "the wire behind {queue} lost {}, and frames waited up to {} at their sender",
                 self.packets(),
                 time(self.waited_ms),
             ),
-            Kind::Loss => format!(
+            CauseKind::Loss => format!(
                 "the wire behind {queue} lost {}, and frames waited up to {} for what was lost",
                 self.packets(),
                 time(self.waited_ms),
             ),
-            Kind::Policing => format!(
+            CauseKind::Policing => format!(
                 "a limit on the rate at {queue} dropped {} at once, and frames waited up to {} for them",
                 self.packets(),
                 time(self.waited_ms),
             ),
-            Kind::Access => {
+            CauseKind::Access => {
                 format!(
                     "{waited} for the line of their own sender, which is slower than what it sends"
                 )
             }
-            Kind::Sender => format!(
+            CauseKind::Sender => format!(
                 "{} held frames back for up to {}, although no queue on the way was long",
                 named(control),
                 time(self.waited_ms),
             ),
-            Kind::Distance => format!(
+            CauseKind::Distance => format!(
                 "the way alone takes {}, without any wait",
                 time(self.waited_ms)
             ),
-            Kind::Unknown => "nothing that was observed explains it".to_owned(),
+            CauseKind::Unknown => "nothing that was observed explains it".to_owned(),
         }
     }
 
@@ -254,7 +254,7 @@ impl Cause {
 
     /// The packets that did not get further.
     fn packets(&self) -> String {
-        let failed_there = matches!(self.kind, Kind::Loss | Kind::Policing);
+        let failed_there = matches!(self.kind, CauseKind::Loss | CauseKind::Policing);
         match (
             self.back && (failed_there || self.waited_ms == 0.0),
             self.failed,
@@ -351,7 +351,7 @@ mod tests {
             share,
             cause: Cause {
                 waited_ms: 300.0,
-                ..Cause::of(Kind::Jitter, Some("radio".to_owned()))
+                ..Cause::of(CauseKind::Jitter, Some("radio".to_owned()))
             },
             tried: tried.map(|(gone, ci95)| Tried {
                 left_out: "the jitter of radio".to_owned(),

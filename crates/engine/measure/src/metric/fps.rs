@@ -33,11 +33,11 @@ struct Fps {
     names: Vec<String>,
     from: Instant,
     end: Instant,
-    calls: BTreeMap<TrafficId, Call>,
+    calls: BTreeMap<TrafficId, CallSeconds>,
 }
 
 /// Frames of a call, by the second in which they were shown.
-struct Call {
+struct CallSeconds {
     first: Instant,
     seconds: Vec<u32>,
 }
@@ -62,7 +62,7 @@ impl Sink for Fps {
         match *event {
             Event::Traffic(workload::Event::FrameSent { call, .. }) if now >= self.from => {
                 let whole = self.end.since(now).as_nanos() / SECOND.as_nanos();
-                self.calls.entry(call).or_insert_with(|| Call {
+                self.calls.entry(call).or_insert_with(|| CallSeconds {
                     first: now,
                     seconds: vec![0; whole as usize],
                 });
@@ -87,7 +87,7 @@ impl Sink for Fps {
 impl Meter for Fps {
     fn finish(&mut self) -> Vec<MeasuredValue> {
         let mut values = Vec::new();
-        for (call, Call { seconds, .. }) in &self.calls {
+        for (call, CallSeconds { seconds, .. }) in &self.calls {
             let of = &self.names[call.0 as usize];
             values.extend(seconds.iter().map(|count| MeasuredValue {
                 of: of.clone(),

@@ -108,14 +108,14 @@ type Count = (u64, u64);
 
 /// Numbers within their flow by packet. Nothing depends on the order in a table.
 #[derive(Default)]
-struct Waiting(HashTable<(u64, u32)>);
+struct NumberedWaiting(HashTable<(u64, u32)>);
 
 /// Packets' numbers are nearly consecutive: a multiplication spreads them.
 const fn hash(packet: u64) -> u64 {
     packet.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-impl Waiting {
+impl NumberedWaiting {
     fn insert(&mut self, packet: u64, number: u32) {
         let of = |(packet, _): &(u64, u32)| hash(*packet);
         self.0.insert_unique(hash(packet), (packet, number), of);
@@ -134,7 +134,7 @@ struct LossByIndex {
     /// Packets of each flow so far.
     flows: Flows<u32>,
     /// The numbers within their flow of packets that wait.
-    waiting: Waiting,
+    waiting: NumberedWaiting,
     /// By number.
     counts: Vec<Count>,
 }
@@ -144,7 +144,7 @@ impl LossByIndex {
         LossByIndex {
             from: Instant::ZERO + scenario.warmup,
             flows: Flows::default(),
-            waiting: Waiting::default(),
+            waiting: NumberedWaiting::default(),
             counts: vec![(0, 0); LAST as usize],
         }
     }
@@ -228,7 +228,7 @@ mod tests {
         let mut meter = LossByIndex {
             from: Instant::ZERO,
             flows: Flows::default(),
-            waiting: Waiting::default(),
+            waiting: NumberedWaiting::default(),
             counts: vec![(0, 0); LAST as usize],
         };
         for (flow, carrier) in [Carrier::Tcp, Carrier::Quic, Carrier::Udp]

@@ -6,7 +6,7 @@ use super::meter::{Meter, found};
 use crate::event::{Event, Sink};
 use crate::result::MeasuredValue;
 use cca::Notice;
-use cca::tonopah::Kind;
+use cca::tonopah::NoticeKind;
 use scenario::Scenario;
 use std::collections::BTreeMap;
 use units::{Duration, FlowId, Instant};
@@ -67,18 +67,18 @@ pub const FOLLOWS: Metric = Metric {
 const FOLLOWS_NAME: &str = "verdict_follows";
 const VERDICT_NAME: &str = "verdict";
 const CREDITED_NAME: &str = "credited";
-const KINDS: [(Kind, &str); 3] = [
-    (Kind::Fair, "fair"),
-    (Kind::Shared, "shared"),
-    (Kind::Unknown, "unknown"),
+const KINDS: [(NoticeKind, &str); 3] = [
+    (NoticeKind::Fair, "fair"),
+    (NoticeKind::Shared, "shared"),
+    (NoticeKind::Unknown, "unknown"),
 ];
 
 struct Verdicts {
     from: Instant,
     end: Instant,
     /// The verdict of each open flow, and since when. Flows without one are not here.
-    says: BTreeMap<FlowId, (Kind, Instant)>,
-    time: BTreeMap<Kind, Duration>,
+    says: BTreeMap<FlowId, (NoticeKind, Instant)>,
+    time: BTreeMap<NoticeKind, Duration>,
 }
 
 impl Verdicts {
@@ -91,7 +91,7 @@ impl Verdicts {
         }
     }
 
-    fn count(&mut self, kind: Kind, since: Instant, until: Instant) {
+    fn count(&mut self, kind: NoticeKind, since: Instant, until: Instant) {
         *self.time.entry(kind).or_default() += until.since(since.max(self.from));
     }
 }
@@ -105,7 +105,7 @@ impl Sink for Verdicts {
                     // It looks, and has no verdict.
                     Notice::Reduced | Notice::Congested => {
                         let said = self.says.get(&flow);
-                        said.map_or(Kind::Unknown, |(kind, _)| *kind)
+                        said.map_or(NoticeKind::Unknown, |(kind, _)| *kind)
                     }
                 };
                 if let Some((old, since)) = self.says.insert(flow, (new, now)) {
@@ -133,7 +133,7 @@ impl Meter for Verdicts {
             self.count(kind, since, end);
         }
         let all: f64 = self.time.values().map(|time| time.as_secs_f64()).sum();
-        let value = |(kind, name): (Kind, &str)| {
+        let value = |(kind, name): (NoticeKind, &str)| {
             let time = self.time.get(&kind).copied().unwrap_or_default();
             MeasuredValue {
                 of: name.to_owned(),
@@ -144,7 +144,10 @@ impl Meter for Verdicts {
         let some = all > 0.0;
         let mut values: Vec<_> = KINDS.into_iter().filter(|_| some).map(value).collect();
         let time = |kind| self.time.get(&kind).map_or(0.0, |time| time.as_secs_f64());
-        let (fair, decided) = (time(Kind::Fair), time(Kind::Fair) + time(Kind::Shared));
+        let (fair, decided) = (
+            time(NoticeKind::Fair),
+            time(NoticeKind::Fair) + time(NoticeKind::Shared),
+        );
         values.extend((decided > 0.0).then(|| MeasuredValue {
             of: "decided".to_owned(),
             at: None,
@@ -199,7 +202,7 @@ impl Meter for Credited {
 struct Follows {
     from: Instant,
     end: Instant,
-    before: Option<Kind>,
+    before: Option<NoticeKind>,
     followed: Option<Instant>,
 }
 
@@ -219,7 +222,7 @@ impl Sink for Follows {
         let Event::Noticed { notice, .. } = *event else {
             return;
         };
-        let Notice::Verdict(kind @ (Kind::Fair | Kind::Shared)) = notice else {
+        let Notice::Verdict(kind @ (NoticeKind::Fair | NoticeKind::Shared)) = notice else {
             return;
         };
         if now < self.from {
@@ -276,9 +279,9 @@ mod tests {
             time: BTreeMap::new(),
         };
         noticed(&mut meter, 2, Notice::Congested);
-        noticed(&mut meter, 14, Notice::Verdict(Kind::Fair));
+        noticed(&mut meter, 14, Notice::Verdict(NoticeKind::Fair));
         noticed(&mut meter, 16, Notice::Reduced);
-        noticed(&mut meter, 25, Notice::Verdict(Kind::Shared));
+        noticed(&mut meter, 25, Notice::Verdict(NoticeKind::Shared));
         let found = meter.finish();
         assert_eq!(value(&found, "unknown"), Some(20.0), "10 to 14");
         assert_eq!(value(&found, "fair"), Some(55.0), "14 to 25");
@@ -299,7 +302,7 @@ mod tests {
 
     #[test]
     fn a_verdict_follows_when_it_is_another_one() {
-        let run = |notices: &[(u64, Kind)]| {
+        let run = |notices: &[(u64, NoticeKind)]| {
             let mut meter = Follows {
                 from: at(10),
                 end: at(30),
@@ -311,16 +314,16 @@ mod tests {
             }
             value(&meter.finish(), "")
         };
-        let before = (4, Kind::Shared);
+        let before = (4, NoticeKind::Shared);
         assert_eq!(
-            run(&[before, (12, Kind::Unknown), (17, Kind::Fair)]),
+            run(&[before, (12, NoticeKind::Unknown), (17, NoticeKind::Fair)]),
             Some(7.0)
         );
         assert_eq!(
-            run(&[before, (12, Kind::Unknown), (17, Kind::Shared)]),
+            run(&[before, (12, NoticeKind::Unknown), (17, NoticeKind::Shared)]),
             Some(20.0)
         );
-        assert_eq!(run(&[(17, Kind::Fair)]), None);
+        assert_eq!(run(&[(17, NoticeKind::Fair)]), None);
     }
 
     #[test]
@@ -328,7 +331,7 @@ mod tests {
         let mut meter = Credited::default();
         noticed(&mut meter, 2, Notice::Congested);
         noticed(&mut meter, 10, Notice::Reduced);
-        noticed(&mut meter, 11, Notice::Verdict(Kind::Fair));
+        noticed(&mut meter, 11, Notice::Verdict(NoticeKind::Fair));
         noticed(&mut meter, 12, Notice::Congested);
         let found = meter.finish();
         assert_eq!(value(&found, ""), Some(80.0));

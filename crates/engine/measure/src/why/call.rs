@@ -2,7 +2,7 @@
 
 use crate::video::{Turn, Video};
 use crate::why::judge::{Evidence, Finding};
-use crate::why::queue::Queue;
+use crate::why::queue::QueuePast;
 use crate::why::trip::{Trip, Trips};
 use crate::why::wires::Wires;
 use scenario::{Scenario, Traffic};
@@ -16,7 +16,7 @@ const BIN: Duration = Duration::from_millis(100);
 
 /// A call.
 #[derive(Debug)]
-pub struct Call {
+pub struct JudgedCall {
     /// Its frames go away from the home.
     pub up: bool,
     /// Its frames' turns.
@@ -54,12 +54,12 @@ pub struct Spell {
     pub findings: Vec<(Duration, Finding)>,
 }
 
-impl Call {
+impl JudgedCall {
     /// A call of which nothing has happened; frames from `from` on are measured.
     pub fn new(scenario: &Scenario, entry: &Traffic, from: Instant) -> Self {
         let trips = |up| Trips::new(Wires::of(scenario, entry, up));
         let threshold = entry.stall_threshold;
-        Call {
+        JudgedCall {
             up: entry.up,
             video: Video::new(from, threshold, entry.session.buffers()),
             threshold,
@@ -88,7 +88,13 @@ impl Call {
     }
 
     /// The finding on a frame that was handed over at `from`, and at `to` `arrived` or was skipped.
-    pub fn judge(&self, queues: &[Queue], from: Instant, to: Instant, arrived: bool) -> Finding {
+    pub fn judge(
+        &self,
+        queues: &[QueuePast],
+        from: Instant,
+        to: Instant,
+        arrived: bool,
+    ) -> Finding {
         let evidence = Evidence {
             trips: &self.trips,
             answers: &self.answers,
@@ -131,7 +137,7 @@ impl Call {
     }
 
     /// Explains the frames that are still under way at the end of the run.
-    pub fn finish(&mut self, queues: &[Queue], from: Instant, end: Instant) {
+    pub fn finish(&mut self, queues: &[QueuePast], from: Instant, end: Instant) {
         while let Some(turn) = self.video.last_turn(end) {
             if turn.stall > Duration::ZERO && !self.found.contains_key(&turn.frame) {
                 let finding = self.judge(queues, turn.sent, end, false);

@@ -1,7 +1,7 @@
 //! The judgement on one late frame: which part of its way took longest, and what happened there.
 
 use crate::event::LinkId;
-use crate::why::queue::{Entry, Parts, Queue};
+use crate::why::queue::{Entry, Parts, QueuePast};
 use crate::why::trip::{Fault, Trip, Trips};
 use qdisc::DropReason;
 use units::{Duration, Instant};
@@ -15,7 +15,7 @@ const SLIGHT: Duration = Duration::from_millis(20);
 
 /// The part of its way that made a frame late.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Place {
+pub enum PathPart {
     /// A wait in a queue, or drops by it.
     Queue(LinkId),
     /// The device behind a queue.
@@ -40,7 +40,7 @@ pub enum Place {
 #[derive(Debug, Clone)]
 pub struct Finding {
     /// Where.
-    pub place: Place,
+    pub place: PathPart,
     /// How long it waited there.
     pub wait: Duration,
     /// Packets of the call that did not get further, in the time that was looked at.
@@ -57,7 +57,7 @@ pub struct Finding {
 
 impl Finding {
     /// A finding of a place alone.
-    pub fn at(place: Place, wait: Duration) -> Self {
+    pub fn at(place: PathPart, wait: Duration) -> Self {
         Finding {
             place,
             wait,
@@ -84,7 +84,7 @@ pub struct Evidence<'a> {
     /// The answers to them.
     pub answers: &'a Trips,
     /// All queues.
-    pub queues: &'a [Queue],
+    pub queues: &'a [QueuePast],
 }
 
 impl Evidence<'_> {
@@ -109,19 +109,19 @@ impl Evidence<'_> {
             (behind(self.trips, link), late)
         });
         let waits = trip.hops.iter();
-        let waits = waits.map(|hop| (Place::Queue(hop.link), hop.wait(to)));
-        let own = [(Place::Sender, held), (Place::Access, access)];
+        let waits = waits.map(|hop| (PathPart::Queue(hop.link), hop.wait(to)));
+        let own = [(PathPart::Sender, held), (PathPart::Access, access)];
         let parts = waits.chain(behind).chain(own);
         // Of equal parts the first.
         let longest = parts.reduce(|longest, part| if part.1 > longest.1 { part } else { longest });
-        let (place, wait) = longest.unwrap_or((Place::Unknown, Duration::ZERO));
+        let (place, wait) = longest.unwrap_or((PathPart::Unknown, Duration::ZERO));
         let far = trip.on_wires(to).fold(Duration::ZERO, |sum, (link, _)| {
             sum + self.trips.least(link)
         });
         let mut finding = match place {
-            _ if far > wait => Finding::at(Place::Distance, far),
-            Place::Sender => self.held(from, start),
-            Place::Queue(link) => {
+            _ if far > wait => Finding::at(PathPart::Distance, far),
+            PathPart::Sender => self.held(from, start),
+            PathPart::Queue(link) => {
                 let hop = trip.hops.iter().find(|hop| hop.link == link);
                 let (entered, left) =
                     hop.map_or((from, to), |hop| (hop.entered, hop.left.unwrap_or(to)));
@@ -147,7 +147,7 @@ impl Evidence<'_> {
         Finding {
             parts,
             carried: (wait > Duration::ZERO).then_some(carried),
-            ..Finding::at(Place::Queue(link), wait)
+            ..Finding::at(PathPart::Queue(link), wait)
         }
     }
 
@@ -176,8 +176,8 @@ impl Evidence<'_> {
         let unanswered = || unanswered().map(|lost| answered(with_drops(lost, None)));
         match longest.or_else(unanswered) {
             Some(finding) => finding,
-            None if access >= SLIGHT => Finding::at(Place::Access, access),
-            None => Finding::at(Place::Sender, held),
+            None if access >= SLIGHT => Finding::at(PathPart::Access, access),
+            None => Finding::at(PathPart::Sender, held),
         }
     }
 
@@ -207,11 +207,11 @@ impl Evidence<'_> {
 }
 
 /// What makes packets late behind a queue.
-fn behind(trips: &Trips, link: LinkId) -> Place {
+fn behind(trips: &Trips, link: LinkId) -> PathPart {
     if trips.wires.jitter(link) > Duration::ZERO {
-        Place::Jitter(link)
+        PathPart::Jitter(link)
     } else {
-        Place::Device(link)
+        PathPart::Device(link)
     }
 }
 
@@ -227,13 +227,15 @@ fn answered(finding: Finding) -> Finding {
 fn with_drops(lost: Finding, waited: Option<Finding>) -> Finding {
     match (lost.place, waited) {
         // A queue that dropped some: the wait of the others.
-        (Place::Queue(_), Some(waited)) if waited.place == lost.place && waited.wait >= SLIGHT => {
+        (PathPart::Queue(_), Some(waited))
+            if waited.place == lost.place && waited.wait >= SLIGHT =>
+        {
             Finding {
                 failed: lost.failed,
                 ..waited
             }
         }
-        (Place::Queue(_), waited) => Finding {
+        (PathPart::Queue(_), waited) => Finding {
             wait: Duration::ZERO,
             way: waited.map(|waited| waited.way).unwrap_or_default(),
             ..lost
@@ -242,11 +244,11 @@ fn with_drops(lost: Finding, waited: Option<Finding>) -> Finding {
     }
 }
 
-fn place_of(fault: &Fault) -> Place {
+fn place_of(fault: &Fault) -> PathPart {
     match fault.reason {
-        None => Place::Wire(fault.link),
-        Some(DropReason::Rate) => Place::Limit(fault.link),
-        Some(_) => Place::Queue(fault.link),
+        None => PathPart::Wire(fault.link),
+        Some(DropReason::Rate) => PathPart::Limit(fault.link),
+        Some(_) => PathPart::Queue(fault.link),
     }
 }
 
@@ -255,7 +257,7 @@ fn of_faults(trips: &Trips, from: Instant, to: Instant, held: Duration) -> Optio
     let faults = trips.faults.iter();
     let faults: Vec<&Fault> = faults.filter(|of| (from..=to).contains(&of.at)).collect();
     // There are few places, and there may be thousands of faults.
-    let mut counts: Vec<(Place, u64)> = Vec::new();
+    let mut counts: Vec<(PathPart, u64)> = Vec::new();
     for fault in &faults {
         let place = place_of(fault);
         match counts.iter_mut().find(|(known, _)| *known == place) {
@@ -263,7 +265,7 @@ fn of_faults(trips: &Trips, from: Instant, to: Instant, held: Duration) -> Optio
             None => counts.push((place, 1)),
         }
     }
-    let count = |place: Place| {
+    let count = |place: PathPart| {
         let found = counts.iter().find(|(known, _)| *known == place);
         found.map_or(0, |(_, count)| *count)
     };

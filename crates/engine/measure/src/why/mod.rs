@@ -18,15 +18,15 @@ mod trip;
 mod wires;
 
 pub use crate::cause::words::time;
-pub use crate::cause::{Behind, Cause, CauseShare, Kind, Stall, Tried, Whose, Why};
+pub use crate::cause::{Behind, Cause, CauseKind, CauseShare, Stall, Tried, Whose, Why};
 
 use crate::engine::BuiltLink;
 use crate::event::{Event, LinkId, PacketId, Sink};
 use crate::flows::Flows;
 use crate::result::RunResult;
-use call::Call;
-use named::Named;
-use queue::{Entry, Queue, STRANGER};
+use call::JudgedCall;
+use named::FindingNames;
+use queue::{Entry, QueuePast, STRANGER};
 use scenario::Scenario;
 use std::collections::BTreeMap;
 use trip::Fault;
@@ -45,9 +45,9 @@ pub struct Explainer {
     from: Instant,
     end: Instant,
     flows: Flows<TrafficId>,
-    queues: Vec<Queue>,
+    queues: Vec<QueuePast>,
     /// By traffic entry.
-    calls: BTreeMap<Entry, Call>,
+    calls: BTreeMap<Entry, JudgedCall>,
     /// When the past was last forgotten.
     tidied: Instant,
 }
@@ -58,8 +58,8 @@ impl Explainer {
         let from = Instant::ZERO + scenario.warmup;
         let entries = (0..).zip(&scenario.traffic);
         let calls = entries.filter(|(_, entry)| entry.kind.entry.rows == Rows::Call);
-        let calls: BTreeMap<Entry, Call> = calls
-            .map(|(place, entry)| (place, Call::new(scenario, entry, from)))
+        let calls: BTreeMap<Entry, JudgedCall> = calls
+            .map(|(place, entry)| (place, JudgedCall::new(scenario, entry, from)))
             .collect();
         (!calls.is_empty()).then(|| Explainer {
             from,
@@ -77,10 +77,10 @@ impl Explainer {
         flow.map_or(STRANGER, |traffic| traffic.0)
     }
 
-    fn queue(&mut self, link: LinkId) -> &mut Queue {
+    fn queue(&mut self, link: LinkId) -> &mut QueuePast {
         let place = usize::from(link.0);
         if self.queues.len() <= place {
-            self.queues.resize_with(place + 1, Queue::default);
+            self.queues.resize_with(place + 1, QueuePast::default);
         }
         &mut self.queues[place]
     }
@@ -220,7 +220,7 @@ impl Explainer {
             let entry = &self.scenario.traffic[usize::from(*place)];
             let of = result.calls.iter_mut().find(|of| of.name == entry.name);
             if let Some(of) = of {
-                let named = Named {
+                let named = FindingNames {
                     scenario: &self.scenario,
                     queues: &self.queues,
                     links,

@@ -1,11 +1,11 @@
 //! From findings to causes with names.
 
-use crate::cause::{Behind, Cause, CauseShare, Kind, Stall, Whose, Why, words};
+use crate::cause::{Behind, Cause, CauseKind, CauseShare, Stall, Whose, Why, words};
 use crate::engine::BuiltLink;
 use crate::event::LinkId;
-use crate::why::call::{Call, Spell, add, bin};
-use crate::why::judge::{Finding, Place};
-use crate::why::queue::{Entry, Queue};
+use crate::why::call::{JudgedCall, Spell, add, bin};
+use crate::why::judge::{Finding, PathPart};
+use crate::why::queue::{Entry, QueuePast};
 use qdisc::Limit;
 use scenario::Scenario;
 use units::{Duration, Instant};
@@ -21,20 +21,20 @@ const BEFORE: usize = 10;
 const LOWEST: usize = 3;
 
 /// What gives findings their names.
-pub struct Named<'a> {
+pub struct FindingNames<'a> {
     /// The scenario.
     pub scenario: &'a Scenario,
     /// All queues.
-    pub queues: &'a [Queue],
+    pub queues: &'a [QueuePast],
     /// The same as the engine built them.
     pub links: &'a [BuiltLink],
     /// The call.
     pub call: Entry,
     /// What was seen of it.
-    pub of: &'a Call,
+    pub of: &'a JudgedCall,
 }
 
-impl Named<'_> {
+impl FindingNames<'_> {
     /// Why the call stalled; `worst_ms` is its longest frame delay.
     pub fn why(&self, control: &str, worst_ms: Option<f64>) -> Why {
         let call = self.of;
@@ -74,7 +74,7 @@ impl Named<'_> {
         why
     }
 
-    fn stall(&self, call: &Call, spell: &Spell) -> Stall {
+    fn stall(&self, call: &JudgedCall, spell: &Spell) -> Stall {
         let from = bin(spell.from);
         // Behind the run's end it sends nothing, which is no low rate.
         let end = bin(Instant::ZERO + self.scenario.duration);
@@ -91,7 +91,7 @@ impl Named<'_> {
             rate_before_mbps: call.mbps(from.saturating_sub(BEFORE), from),
             rate_lowest_mbps: lowest.unwrap_or(0.0),
             cause: most.map_or_else(
-                || self.cause(&Finding::at(Place::Unknown, Duration::ZERO)),
+                || self.cause(&Finding::at(PathPart::Unknown, Duration::ZERO)),
                 |(_, finding)| self.cause(finding),
             ),
         }
@@ -99,25 +99,25 @@ impl Named<'_> {
 
     fn cause(&self, finding: &Finding) -> Cause {
         let (mut kind, link) = match finding.place {
-            Place::Queue(link) => (Kind::Queue, Some(link)),
-            Place::Device(link) => (Kind::Device, Some(link)),
-            Place::Jitter(link) => (Kind::Jitter, Some(link)),
-            Place::Wire(link) => (Kind::Loss, Some(link)),
-            Place::Limit(link) => (Kind::Policing, Some(link)),
-            Place::Access => (Kind::Access, None),
-            Place::Sender => (Kind::Sender, None),
-            Place::Distance => (Kind::Distance, None),
-            Place::Unknown => (Kind::Unknown, None),
+            PathPart::Queue(link) => (CauseKind::Queue, Some(link)),
+            PathPart::Device(link) => (CauseKind::Device, Some(link)),
+            PathPart::Jitter(link) => (CauseKind::Jitter, Some(link)),
+            PathPart::Wire(link) => (CauseKind::Loss, Some(link)),
+            PathPart::Limit(link) => (CauseKind::Policing, Some(link)),
+            PathPart::Access => (CauseKind::Access, None),
+            PathPart::Sender => (CauseKind::Sender, None),
+            PathPart::Distance => (CauseKind::Distance, None),
+            PathPart::Unknown => (CauseKind::Unknown, None),
         };
         let queue = link.and_then(|link| self.queues.get(usize::from(link.0)));
-        let usual = queue.and_then(Queue::usual_rate);
+        let usual = queue.and_then(QueuePast::usual_rate);
         if let (Some(carried), Some(usual)) = (finding.carried, usual)
             && carried < usual * DIP
         {
-            kind = Kind::Dip;
+            kind = CauseKind::Dip;
         }
         let built = link.and_then(|link| self.links.get(usize::from(link.0)));
-        let is_queue = matches!(kind, Kind::Queue | Kind::Dip);
+        let is_queue = matches!(kind, CauseKind::Queue | CauseKind::Dip);
         let mbps = |rate: f64| rate * 8e-6;
         Cause {
             kind,
@@ -130,10 +130,10 @@ impl Named<'_> {
             failed: finding.failed,
             room_packets: built
                 .and_then(|built| built.buffer)
-                .filter(|_| kind == Kind::Queue && finding.failed > 0 && !finding.back)
+                .filter(|_| kind == CauseKind::Queue && finding.failed > 0 && !finding.back)
                 .map(Limit::packets),
             behind: match kind {
-                Kind::Queue => self.behind(finding),
+                CauseKind::Queue => self.behind(finding),
                 _ => Vec::new(),
             },
             carried_mbps: finding.carried.filter(|_| is_queue).map(mbps),

@@ -19,7 +19,7 @@ const CLASSES: f64 = 8.0;
 
 /// The recent past of a queue.
 #[derive(Debug, Default)]
-pub struct Queue {
+pub struct QueuePast {
     departures: VecDeque<Departure>,
     waiting: BTreeMap<Entry, u64>,
     packets: u64,
@@ -39,7 +39,7 @@ struct Departure {
 /// What left a queue, or waits in it, by traffic entry: bytes, and the number of flows.
 pub type Parts = BTreeMap<Entry, (u64, usize)>;
 
-impl Queue {
+impl QueuePast {
     /// A packet came.
     pub fn entered(&mut self, of: Entry, bytes: u32) {
         self.seen.insert(of);
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn who_left_meanwhile_and_who_waits() {
-        let mut queue = Queue::default();
+        let mut queue = QueuePast::default();
         for of in [1, 1, 2] {
             queue.entered(of, 1000);
         }
@@ -198,7 +198,7 @@ mod tests {
     /// 1000 B each millisecond for a second, then one packet in half a second.
     #[test]
     fn an_outage_does_not_change_what_is_usual() {
-        let mut queue = Queue::default();
+        let mut queue = QueuePast::default();
         for _ in 0..=1002 {
             queue.entered(0, 1000);
         }
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn an_idle_queue_has_no_rate() {
-        let mut queue = Queue::default();
+        let mut queue = QueuePast::default();
         for ms in 1..100 {
             queue.entered(0, 1000);
             queue.left(at(ms), 0, 0, 1000);

@@ -7,10 +7,10 @@ use units::Duration;
 
 /// The wires behind the queues of a way, by queue.
 #[derive(Debug, Default)]
-pub struct Wires(BTreeMap<LinkId, Wire>);
+pub struct Wires(BTreeMap<LinkId, JudgedWire>);
 
 #[derive(Debug, Clone, Copy)]
-struct Wire {
+struct JudgedWire {
     delay: Duration,
     jitter: Duration,
 }
@@ -32,7 +32,7 @@ impl Wires {
                 let rest = (path.rtt / 2).saturating_sub(path.delay);
                 let last = place + 1 == queues.len();
                 let delay = wire.delay + if last { rest } else { Duration::ZERO };
-                let of = wires.entry(LinkId(*queue)).or_insert(Wire {
+                let of = wires.entry(LinkId(*queue)).or_insert(JudgedWire {
                     delay,
                     jitter: wire.jitter.max(wire.grants),
                 });

@@ -6,7 +6,7 @@ use crate::devices::{LONGEST, Tun};
 use crate::engine::{Network, Side};
 use crate::frame::Frame;
 use crate::lateness::Lateness;
-use crate::prompt::{Class, run_first};
+use crate::prompt::{SchedulerPolicy, run_first};
 use core::sync::atomic::{AtomicBool, Ordering};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -29,7 +29,7 @@ pub struct Carrier {
     scratch: Vec<u8>,
     late: Lateness,
     /// By which class its thread ran; none before.
-    class: Option<Class>,
+    class: Option<SchedulerPolicy>,
 }
 
 impl Carrier {
@@ -122,7 +122,10 @@ impl Carrier {
 
     /// A remark on the results: how late packets were, and by which class their thread ran.
     pub fn remark(&self) -> String {
-        let class = self.class.as_ref().map_or(String::new(), Class::to_string);
+        let class = self
+            .class
+            .as_ref()
+            .map_or(String::new(), SchedulerPolicy::to_string);
         format!(
             "live: 99 % of the packets were handed on within {:.0} us of their time, all within {:.0} us, by {class}",
             self.late.us(0.99),

@@ -20,7 +20,7 @@ use carrier::Carrier;
 use guest::Stage;
 use measure::{BuiltLink, Engine, EngineError, Event, Sink, Unsupported, build};
 use network::{Network, Parcel, RoundTrips};
-use place::{Place, Side};
+use place::{Namespace, Side};
 use qdisc::{Env, Registry};
 use scenario::{Choice, Scenario};
 use std::sync::Mutex;
@@ -124,7 +124,11 @@ fn run(
 ) -> Result<Ran, Error> {
     let ecn = scenario.ecn;
     // Each in a thread of its own, which is in the namespace then.
-    let make = |side| spawn(move || Place::make(side, ecn)).join().expect(JOINED);
+    let make = |side| {
+        spawn(move || Namespace::make(side, ecn))
+            .join()
+            .expect(JOINED)
+    };
     let (net, home) = (make(Side::Net)?, make(Side::Home)?);
     let clock = Clock::start();
     let stage = Stage {

@@ -3,7 +3,7 @@
 use crate::engine::Side;
 use crate::frame::{Frame, Header};
 use crate::spare::Spare;
-use crate::wire::{self, Wire};
+use crate::wire::{self, LinkWire};
 use core::cmp::Reverse;
 use link::Link;
 use measure::{Event, LinkId, PacketId};
@@ -54,7 +54,7 @@ impl RoundTrips {
 
 /// A direction's queue, and how packets travel behind it.
 #[derive(Debug, Clone, Copy)]
-struct Lane {
+struct QueueLane {
     link: LinkId,
     to: Side,
     /// The link's own part of the delay.
@@ -93,22 +93,22 @@ impl Ord for Flying {
 /// its own moment.
 pub struct Network {
     /// Towards the home, and away from it; without a link there is only a delay.
-    wires: [(Lane, Option<Wire<Parcel>>); 2],
+    wires: [(QueueLane, Option<LinkWire<Parcel>>); 2],
     packets: u64,
-    watch: Watch,
+    watch: EngineWatch,
 }
 
 /// What the queues let go: recorded events, packets behind the links, and buffers that are free again.
-struct Watch {
+struct EngineWatch {
     /// The direction that reports now.
-    lane: Lane,
+    lane: QueueLane,
     events: Vec<(Instant, Event)>,
     flying: BinaryHeap<Reverse<Flying>>,
     round_trips: RoundTrips,
     spare: Spare,
 }
 
-impl Watch {
+impl EngineWatch {
     fn tell(&mut self, now: Instant, event: Event) {
         self.events.push((now, event));
     }
@@ -124,7 +124,7 @@ fn id(packet: &Packet<Parcel>) -> PacketId {
     }
 }
 
-impl Observer<Parcel> for Watch {
+impl Observer<Parcel> for EngineWatch {
     fn dropped(&mut self, now: Instant, packet: Packet<Parcel>, reason: DropReason) {
         let event = Event::Dropped {
             link: self.lane.link,
@@ -155,7 +155,7 @@ impl Observer<Parcel> for Watch {
 }
 
 /// Behind the link each flow has a way of its own, and so packets overtake each other: they are kept here.
-impl wire::Watch<Parcel> for Watch {
+impl wire::WireWatch<Parcel> for EngineWatch {
     fn left(
         &mut self,
         now: Instant,
@@ -201,8 +201,8 @@ impl Network {
         own_delay: Duration,
         round_trips: RoundTrips,
     ) -> Self {
-        let mut links = links.into_iter().map(Wire::new);
-        let lane = |number, to| Lane {
+        let mut links = links.into_iter().map(LinkWire::new);
+        let lane = |number, to| QueueLane {
             link: LinkId(number),
             to,
             own_delay,
@@ -211,7 +211,7 @@ impl Network {
         Network {
             wires: lanes.map(|lane| (lane, links.next())),
             packets: 0,
-            watch: Watch {
+            watch: EngineWatch {
                 lane: lanes[0],
                 events: Vec::new(),
                 flying: BinaryHeap::new(),
@@ -270,7 +270,7 @@ impl Network {
         let flying = self.watch.flying.peek();
         let arrives = flying.map_or(Instant::NEVER, |Reverse(flying)| flying.at);
         let wires = self.wires.iter().filter_map(|(_, wire)| wire.as_ref());
-        wires.map(Wire::due).fold(arrives, Instant::min)
+        wires.map(LinkWire::due).fold(arrives, Instant::min)
     }
 
     /// A packet that has arrived by `now`, where, and when.
@@ -286,7 +286,7 @@ impl Network {
     /// The events, those of each direction in order, and the queues as they are now.
     pub fn end(self) -> (Vec<(Instant, Event)>, Vec<Link<Parcel>>) {
         let wires = self.wires.into_iter().filter_map(|(_, wire)| wire);
-        (self.watch.events, wires.map(Wire::into_link).collect())
+        (self.watch.events, wires.map(LinkWire::into_link).collect())
     }
 
     fn catch_up(&mut self, now: Instant) {

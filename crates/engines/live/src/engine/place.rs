@@ -16,7 +16,7 @@ pub enum Side {
 }
 
 /// A side's namespace, which exists as long as it is open in some process, and its device.
-pub struct Place {
+pub struct Namespace {
     /// The namespace.
     pub namespace: File,
     /// The way out of it.
@@ -26,12 +26,12 @@ pub struct Place {
 /// Which of the numbered devices it is: each namespace has only one.
 const FIRST: u8 = 0;
 
-impl Place {
+impl Namespace {
     /// Makes a side. The calling thread stays in its namespace.
     ///
     /// # Errors
     /// If that is not permitted, or the kernel lacks a part.
-    pub fn make(side: Side, ecn: bool) -> Result<Place, Error> {
+    pub fn make(side: Side, ecn: bool) -> Result<Namespace, Error> {
         unshare(CloneFlags::CLONE_NEWNET).map_err(|error| {
             let message = format!("a network namespace cannot be made: {error}");
             Error::new(message, may::remedy())
@@ -41,7 +41,7 @@ impl Place {
         let tun = Tun::make(FIRST)?.ok_or_else(|| failed(&name(FIRST), &"it is there already"))?;
         settle(ecn)?;
         wire(side)?;
-        Ok(Place { namespace, tun })
+        Ok(Namespace { namespace, tun })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Who is in the household, what they want, and what is left for this host.
 
-use super::message::{Message, PEERS};
+use super::message::{HouseholdMessage, PEERS};
 use std::collections::BTreeMap;
 use units::{Duration, Instant, Rate};
 
@@ -45,10 +45,10 @@ impl Members {
     }
 
     /// The next message to the others.
-    pub(super) fn next(&mut self, now: Instant, demand: Rate) -> Message {
+    pub(super) fn next(&mut self, now: Instant, demand: Rate) -> HouseholdMessage {
         self.forget(now);
         self.number += 1;
-        Message {
+        HouseholdMessage {
             sender: self.own,
             number: self.number,
             demand,
@@ -57,7 +57,7 @@ impl Members {
     }
 
     /// A message of somebody who has the key came.
-    pub(super) fn hear(&mut self, now: Instant, message: &Message) {
+    pub(super) fn hear(&mut self, now: Instant, message: &HouseholdMessage) {
         if message.sender == self.own {
             return;
         }
@@ -214,7 +214,7 @@ mod tests {
     fn what_was_never_sent_proves_nothing() {
         let mut here = Members::new(1);
         here.next(at(0), ALL);
-        let forged = |sender, number| Message {
+        let forged = |sender, number| HouseholdMessage {
             sender,
             number: 1,
             demand: ALL,
@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn there_is_room_for_so_many() {
         let mut here = Members::new(0);
-        let stranger = |sender, heard: bool| Message {
+        let stranger = |sender, heard: bool| HouseholdMessage {
             sender,
             number: 1,
             demand: ALL,

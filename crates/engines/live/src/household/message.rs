@@ -16,12 +16,12 @@ const TAG: usize = blake3::OUT_LEN;
 
 /// A household's key.
 #[derive(Clone)]
-pub(super) struct Key([u8; blake3::KEY_LEN]);
+pub(super) struct HouseholdKey([u8; blake3::KEY_LEN]);
 
-impl Key {
+impl HouseholdKey {
     /// The key that a secret of any length stands for.
     pub(super) fn of(secret: &[u8]) -> Self {
-        Key(blake3::derive_key("analects pacers of a household", secret))
+        HouseholdKey(blake3::derive_key("analects pacers of a household", secret))
     }
 
     fn tag(&self, body: &[u8]) -> blake3::Hash {
@@ -31,7 +31,7 @@ impl Key {
 
 /// A message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Message {
+pub(super) struct HouseholdMessage {
     /// The sender: a number that it drew when it began.
     pub(super) sender: u64,
     /// How many messages it has sent, this one included.
@@ -42,9 +42,9 @@ pub(super) struct Message {
     pub(super) heard: Vec<(u64, u64)>,
 }
 
-impl Message {
+impl HouseholdMessage {
     /// The bytes to send. Of what was heard, the first [`PEERS`].
-    pub(super) fn encode(&self, key: &Key) -> Vec<u8> {
+    pub(super) fn encode(&self, key: &HouseholdKey) -> Vec<u8> {
         let mut bytes = VERSION.to_vec();
         let heard = self.heard.iter().take(PEERS);
         let words = [self.sender, self.number, self.demand.as_bits()];
@@ -60,7 +60,7 @@ impl Message {
     }
 
     /// The message, if it was made with this key.
-    pub(super) fn decode(bytes: &[u8], key: &Key) -> Option<Self> {
+    pub(super) fn decode(bytes: &[u8], key: &HouseholdKey) -> Option<Self> {
         if bytes.len() > LONGEST {
             return None;
         }
@@ -77,7 +77,7 @@ impl Message {
         let (heard, []) = heard.as_chunks::<2>() else {
             return None;
         };
-        Some(Message {
+        Some(HouseholdMessage {
             sender,
             number,
             demand: Rate::from_bits(demand),
@@ -93,8 +93,8 @@ impl Message {
 mod tests {
     use super::*;
 
-    fn message(heard: usize) -> Message {
-        Message {
+    fn message(heard: usize) -> HouseholdMessage {
+        HouseholdMessage {
             sender: 7,
             number: 1,
             demand: Rate::from_bits(5_000_000),
@@ -104,37 +104,40 @@ mod tests {
 
     #[test]
     fn it_comes_as_it_was_sent() {
-        let key = Key::of(b"a secret");
+        let key = HouseholdKey::of(b"a secret");
         for heard in [0, 1, PEERS] {
             let bytes = message(heard).encode(&key);
-            assert_eq!(Message::decode(&bytes, &key), Some(message(heard)));
+            assert_eq!(HouseholdMessage::decode(&bytes, &key), Some(message(heard)));
             assert!(bytes.len() <= LONGEST);
         }
         let bytes = message(PEERS + 1).encode(&key);
-        assert_eq!(Message::decode(&bytes, &key), Some(message(PEERS)));
+        assert_eq!(HouseholdMessage::decode(&bytes, &key), Some(message(PEERS)));
     }
 
     #[test]
     fn what_was_changed_or_cut_is_none() {
-        let key = Key::of(b"a secret");
+        let key = HouseholdKey::of(b"a secret");
         let bytes = message(2).encode(&key);
-        assert_eq!(Message::decode(&bytes, &Key::of(b"another")), None);
+        assert_eq!(
+            HouseholdMessage::decode(&bytes, &HouseholdKey::of(b"another")),
+            None
+        );
         for place in 0..bytes.len() {
             let mut other = bytes.clone();
             other[place] ^= 1;
-            assert_eq!(Message::decode(&other, &key), None, "byte {place}");
-            assert_eq!(Message::decode(&bytes[..place], &key), None);
+            assert_eq!(HouseholdMessage::decode(&other, &key), None, "byte {place}");
+            assert_eq!(HouseholdMessage::decode(&bytes[..place], &key), None);
         }
     }
 
     /// With the key, but of another form.
     #[test]
     fn what_has_another_form_is_none() {
-        let key = Key::of(b"a secret");
+        let key = HouseholdKey::of(b"a secret");
         let tagged = |body: &[u8]| [body, key.tag(body).as_bytes()].concat();
         let bytes = message(2).encode(&key);
         let body = &bytes[..bytes.len() - TAG];
-        assert!(Message::decode(&tagged(body), &key).is_some());
+        assert!(HouseholdMessage::decode(&tagged(body), &key).is_some());
         for body in [
             &body[..body.len() - 1],
             &body[..body.len() - WORD],
@@ -142,9 +145,13 @@ mod tests {
             b"",
             b"pacers 2",
         ] {
-            assert_eq!(Message::decode(&tagged(body), &key), None, "{body:?}");
+            assert_eq!(
+                HouseholdMessage::decode(&tagged(body), &key),
+                None,
+                "{body:?}"
+            );
         }
         let long = [body, &[0; PEERS * ENTRY][..]].concat();
-        assert_eq!(Message::decode(&tagged(&long), &key), None);
+        assert_eq!(HouseholdMessage::decode(&tagged(&long), &key), None);
     }
 }

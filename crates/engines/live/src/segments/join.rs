@@ -14,13 +14,13 @@ const PROTOCOL: u8 = 6;
 
 /// Packets that wait for more of theirs.
 #[derive(Debug, Default)]
-pub struct Joined(Vec<Train>);
+pub struct Joined(Vec<SegmentTrain>);
 
 impl Joined {
     /// Takes a packet, and hands on what has to be before it, in order: of a connection, and of all if it can be joined to
     /// nothing. Returns a packet whose buffer is free.
     pub fn add(&mut self, frame: Frame, hand_on: &mut impl FnMut(Frame)) -> Option<Frame> {
-        let Some(segment) = Segment::of(&frame) else {
+        let Some(segment) = JoinableSegment::of(&frame) else {
             self.end(hand_on);
             hand_on(frame);
             return None;
@@ -32,11 +32,11 @@ impl Joined {
                 train.append(&segment);
                 return Some(frame);
             }
-            let next = Train::new(segment.shape, frame);
+            let next = SegmentTrain::new(segment.shape, frame);
             hand_on(core::mem::replace(train, next).frame());
             return None;
         }
-        let next = Train::new(segment.shape, frame);
+        let next = SegmentTrain::new(segment.shape, frame);
         if self.0.len() == MOST {
             self.end(hand_on);
         }
@@ -46,12 +46,12 @@ impl Joined {
 
     /// Hands on all.
     pub fn end(&mut self, hand_on: &mut impl FnMut(Frame)) {
-        self.0.drain(..).map(Train::frame).for_each(hand_on);
+        self.0.drain(..).map(SegmentTrain::frame).for_each(hand_on);
     }
 }
 
 /// A packet that can be joined to others.
-struct Segment<'a> {
+struct JoinableSegment<'a> {
     packet: &'a [u8],
     shape: Shape,
 }
@@ -63,7 +63,7 @@ struct Shape {
     headers: usize,
 }
 
-impl<'a> Segment<'a> {
+impl<'a> JoinableSegment<'a> {
     fn of(frame: &'a Frame) -> Option<Self> {
         let (bytes, packet) = (frame.bytes(), frame.packet());
         // IPv4 without options, all of a packet; or IPv6 without headers in between.
@@ -85,7 +85,7 @@ impl<'a> Segment<'a> {
         let left = bytes[0] & NEEDS_CHECKSUM != 0 && usize::from(begins) == transport;
         let plain = packet[transport + FLAGS] & (SYN | RST | URG | CWR) == 0;
         let whole = bytes[1] == WHOLE && own >= 20 && packet.len() > headers;
-        (left && plain && whole).then_some(Segment {
+        (left && plain && whole).then_some(JoinableSegment {
             packet,
             shape: Shape { transport, headers },
         })
@@ -102,7 +102,7 @@ impl<'a> Segment<'a> {
 
 /// Segments one behind another.
 #[derive(Debug)]
-struct Train {
+struct SegmentTrain {
     /// The headers of the first, and the data of all.
     bytes: Vec<u8>,
     shape: Shape,
@@ -115,11 +115,11 @@ struct Train {
     ends: bool,
 }
 
-impl Train {
+impl SegmentTrain {
     fn new(shape: Shape, frame: Frame) -> Self {
         let packet = frame.packet();
         let (segment, header) = (packet.len() - shape.headers, &packet[shape.transport..]);
-        Train {
+        SegmentTrain {
             shape,
             first: packet.len(),
             segment,
@@ -134,14 +134,14 @@ impl Train {
     }
 
     /// Whether all these parts of its first packet are those of another.
-    fn has(&self, other: &Segment<'_>, parts: &[Range<usize>]) -> bool {
+    fn has(&self, other: &JoinableSegment<'_>, parts: &[Range<usize>]) -> bool {
         let (own, other) = (self.packet(), other.packet);
         let mut parts = parts.iter().cloned();
         parts.all(|part| own[part.clone()] == other[part])
     }
 
     /// Whether it is of the same connection.
-    fn is_of(&self, other: &Segment<'_>) -> bool {
+    fn is_of(&self, other: &JoinableSegment<'_>) -> bool {
         let Shape { transport, .. } = self.shape;
         let addresses = if transport == 20 { 12..20 } else { 8..40 };
         transport == other.shape.transport
@@ -149,7 +149,7 @@ impl Train {
     }
 
     /// Whether one of the same connection goes on where it ends.
-    fn takes(&self, next: &Segment<'_>) -> bool {
+    fn takes(&self, next: &JoinableSegment<'_>) -> bool {
         let Shape { transport, headers } = self.shape;
         let data = next.data().len();
         let fits = data <= self.segment && self.packet().len() + data <= LONGEST;
@@ -170,7 +170,7 @@ impl Train {
             && flags(self.packet()) == flags(next.packet)
     }
 
-    fn append(&mut self, next: &Segment<'_>) {
+    fn append(&mut self, next: &JoinableSegment<'_>) {
         let data = next.data();
         self.bytes.extend_from_slice(data);
         self.next = self.next.wrapping_add(data.len() as u32);

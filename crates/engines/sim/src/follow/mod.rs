@@ -9,7 +9,7 @@ mod watch;
 
 pub use watch::Watch;
 
-use autorate::{Controller, Decision, Packet, Signal, Way};
+use autorate::{Controller, Decision, SeenPacket, Signal, Way};
 use measure::{LinkId, PacketId};
 use pings::Pings;
 use scenario::{Follow, Scenario, Traffic};
@@ -115,7 +115,7 @@ impl Followers {
     /// What a packet at a queue is to the link's controller, if it is followed: `came` to the queue,
     /// or left it.
     fn at_queue(&mut self, now: Instant, queue: LinkId, packet: PacketId, came: bool) {
-        let packet = Packet {
+        let packet = SeenPacket {
             bytes: packet.bytes,
             stamps: self.clocks.stamps(packet.number),
         };

@@ -1,7 +1,7 @@
 //! A controller's pings: traffic entries beside the scenario's, over the links before the followed one.
 
 use super::{entry, ping_name};
-use autorate::Answer;
+use autorate::PingAnswer;
 use measure::PacketId;
 use scenario::{Link, Reflectors, Traffic, Via};
 use std::collections::BTreeMap;
@@ -143,7 +143,7 @@ impl Pings {
     }
 
     /// A ping reaches its reflector; or an answer its controller, whose number it is.
-    pub fn arrived(&mut self, now: Instant, packet: PacketId) -> Option<(usize, Answer)> {
+    pub fn arrived(&mut self, now: Instant, packet: PacketId) -> Option<(usize, PingAnswer)> {
         let reflector = self.reflector(packet)?;
         let (asked, up) = reflector.under_way.remove(&packet.number)?;
         if up {
@@ -159,13 +159,13 @@ impl Pings {
 const MOST: usize = 1000;
 
 impl Reflector {
-    fn answer(&mut self, now: Instant, asked: Instant) -> Option<Answer> {
+    fn answer(&mut self, now: Instant, asked: Instant) -> Option<PingAnswer> {
         let faults = &self.faults;
         let noise = self.chance.exponential(faults.noise.as_secs_f64());
         let lie = self.chance.unit() * faults.lie.as_secs_f64();
         let lost = self.chance.unit() < faults.loss.0;
         let vanished = faults.vanish > Duration::ZERO && asked >= Instant::ZERO + faults.vanish;
-        (!lost && !vanished).then(|| Answer {
+        (!lost && !vanished).then(|| PingAnswer {
             reflector: self.number,
             round_trip: now.since(asked) + Duration::from_secs_f64(noise + lie),
         })

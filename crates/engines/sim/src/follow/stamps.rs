@@ -13,7 +13,7 @@ use units::{FlowId, Instant};
 #[derive(Debug)]
 pub struct Clocks {
     seed: u64,
-    flows: BTreeMap<FlowId, [End; 2]>,
+    flows: BTreeMap<FlowId, [StampedEnd; 2]>,
     /// By number, from `first` on.
     under_way: VecDeque<Option<Segment>>,
     first: u64,
@@ -21,7 +21,7 @@ pub struct Clocks {
 
 /// An end of a flow.
 #[derive(Debug, Clone, Copy)]
-struct End {
+struct StampedEnd {
     /// What its clock says at the start, ms.
     offset: u32,
     /// The TSval that it echoes.
@@ -54,7 +54,7 @@ impl Clocks {
     /// A TCP flow starts.
     pub fn start(&mut self, flow: FlowId) {
         let mut chance = Stream::new(self.seed, &format!("clocks {}", flow.0));
-        let mut end = || End {
+        let mut end = || StampedEnd {
             offset: chance.bits() as u32,
             recent: 0,
             owes: false,
@@ -136,7 +136,7 @@ impl Clocks {
     }
 }
 
-impl End {
+impl StampedEnd {
     fn at(&self, now: Instant) -> u32 {
         let ms = now.as_nanos() / 1_000_000;
         self.offset.wrapping_add(ms as u32)

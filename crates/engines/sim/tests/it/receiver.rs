@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use transport::Wire;
-use transport::media::{Content, Fragment, MediaParams, Packet, Playout, Receiver};
+use transport::media::{Content, Fragment, MediaPacket, MediaParams, MediaReceiver, Playout};
 use units::{Duration, Ecn, Instant};
 use workload::{Event as Application, TrafficId};
 
@@ -77,7 +77,7 @@ fn read(text: &str) -> Record {
 
 /// The packets of a frame, three of them, by when they arrive. Where it is complete only after a repair,
 /// the one in the middle comes last.
-fn packets(frame: &Frame, rtt: Duration, overhead: u32) -> [(Instant, Packet); 3] {
+fn packets(frame: &Frame, rtt: Duration, overhead: u32) -> [(Instant, MediaPacket); 3] {
     let at = |index| match (index, frame.repaired) {
         (0, _) | (2, true) => frame.first,
         _ => frame.last,
@@ -93,7 +93,7 @@ fn packets(frame: &Frame, rtt: Duration, overhead: u32) -> [(Instant, Packet); 3
             key: frame.key,
             timestamp: frame.timestamp,
         };
-        let packet = Packet {
+        let packet = MediaPacket {
             sequence: 3 * frame.id + u64::from(index),
             len: bytes + overhead,
             rtt,
@@ -111,9 +111,9 @@ fn shown(record: &Record) -> Vec<(Instant, u64, Duration)> {
     };
     let frames = record.frames.iter();
     let packets = frames.flat_map(|frame| packets(frame, record.rtt, params.overhead));
-    let mut packets: Vec<(Instant, Packet)> = packets.collect();
+    let mut packets: Vec<(Instant, MediaPacket)> = packets.collect();
     packets.sort_by_key(|(at, packet)| (*at, packet.sequence));
-    let mut receiver = Receiver::new(&params, cca::Feedback::Arrivals);
+    let mut receiver = MediaReceiver::new(&params, cca::Feedback::Arrivals);
     let mut shown = Vec::new();
     let end = packets.last().unwrap().0 + Duration::from_secs(4);
     let mut packets = packets.into_iter().peekable();
@@ -131,7 +131,7 @@ fn shown(record: &Record) -> Vec<(Instant, u64, Duration)> {
             }
         }
         while let Some(event) = receiver.event() {
-            if let transport::media::Event::FrameShown { id, at, held, .. } = event {
+            if let transport::media::MediaEvent::FrameShown { id, at, held, .. } = event {
                 shown.push((at, id, held));
             }
         }

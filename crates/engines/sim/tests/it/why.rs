@@ -1,7 +1,7 @@
 //! Twelve scenarios with one cause each: the explanation of a call's stall names it.
 
 use crate::common::resolve;
-use measure::why::{Cause, Kind, Whose, Why};
+use measure::why::{Cause, CauseKind, Whose, Why};
 use measure::{BuiltLink, Engine, EngineError, Event, RunResult, Sink, Unsupported};
 use scenario::{Choice, Scenario};
 use units::Instant;
@@ -81,7 +81,7 @@ fn main_cause(text: &str, name: &str) -> (Cause, String) {
         (first.cause.clone(), why.text)
     });
     let [(cause, text), (other, other_text)] = found;
-    if !matches!(cause.kind, Kind::Access | Kind::Device) {
+    if !matches!(cause.kind, CauseKind::Access | CauseKind::Device) {
         let key = |cause: &Cause| (cause.kind, cause.queue.clone());
         assert_eq!(key(&cause), key(&other), "{other_text}");
         let name = |cause: &Cause| cause.behind.first().map(|of| of.name.clone());
@@ -92,7 +92,7 @@ fn main_cause(text: &str, name: &str) -> (Cause, String) {
 
 /// That the cause is a queue, which one, and whose packets were before the call's.
 fn is_queue(cause: &Cause, queue: &str, behind: &str, whose: Whose) {
-    assert_eq!(cause.kind, Kind::Queue);
+    assert_eq!(cause.kind, CauseKind::Queue);
     assert_eq!(cause.queue.as_deref(), Some(queue));
     let first = &cause.behind[0];
     assert_eq!((first.name.as_str(), first.whose), (behind, whose));
@@ -184,7 +184,7 @@ fn a_dip_of_the_wifi() {
     let (cause, text) = main_cause(&text, "in");
     assert_eq!(
         (cause.kind, cause.queue.as_deref()),
-        (Kind::Dip, Some("wifi"))
+        (CauseKind::Dip, Some("wifi"))
     );
     let (carried, usual) = (cause.carried_mbps.unwrap(), cause.usual_mbps.unwrap());
     assert!(
@@ -254,7 +254,7 @@ fn a_slow_server() {
         access = "900kbit"
         "#;
     let (cause, text) = main_cause(&text, "in");
-    assert_eq!((cause.kind, cause.queue), (Kind::Access, None));
+    assert_eq!((cause.kind, cause.queue), (CauseKind::Access, None));
     assert!(text.contains("the line of their own sender"), "{text}");
 }
 
@@ -273,7 +273,7 @@ fn losses_of_the_wire() {
     let (cause, text) = main_cause(&text, "in");
     assert_eq!(
         (cause.kind, cause.queue.as_deref()),
-        (Kind::Loss, Some("radio"))
+        (CauseKind::Loss, Some("radio"))
     );
     assert!(
         cause.failed > 0 && text.contains("the wire behind radio lost"),
@@ -300,7 +300,7 @@ fn policing() {
     let (cause, text) = main_cause(text, "in");
     assert_eq!(
         (cause.kind, cause.queue.as_deref()),
-        (Kind::Policing, Some("provider"))
+        (CauseKind::Policing, Some("provider"))
     );
     assert!(
         text.contains("a limit on the rate at provider dropped"),
@@ -356,7 +356,7 @@ fn bufferbloat_in_the_device() {
     let (cause, text) = main_cause(&text, "in");
     assert_eq!(
         (cause.kind, cause.queue.as_deref()),
-        (Kind::Device, Some("link"))
+        (CauseKind::Device, Some("link"))
     );
     assert!(text.contains("no discipline manages packets"), "{text}");
 }

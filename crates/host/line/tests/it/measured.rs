@@ -2,7 +2,7 @@
 
 use crate::{served, wish};
 use line::Trust;
-use line::client::{Progress, Way, measure};
+use line::client::{ClientProgress, Way, measure};
 use probe::Identity;
 use probe::limits::Policy;
 use std::sync::atomic::AtomicBool;
@@ -30,7 +30,7 @@ fn a_servers_limit_is_found_and_named_both_ways() {
         assert!(direction.rate_mbit < 1.3 * RATE, "{way:?} {direction:?}");
     }
     assert_eq!(found.ways().count(), 2);
-    assert!(matches!(told[0], Progress::Idle(ms) if ms > 0.0 && ms < 1e3));
+    assert!(matches!(told[0], ClientProgress::Idle(ms) if ms > 0.0 && ms < 1e3));
     // Nobody answers on this port's datagrams.
     assert_eq!(found.notes.len(), 1, "{:?}", found.notes);
     assert!(found.notes[0].contains("by waits alone"));

@@ -8,7 +8,7 @@ use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use line::Trust;
 use line::client::measure;
-use line::page::Page;
+use line::page::ServedPage;
 use line::server::Server;
 use noq::crypto::rustls::QuicClientConfig;
 use probe::Identity;
@@ -139,7 +139,7 @@ fn served(policy: Policy) -> (SocketAddr, Identity) {
     let ledger = Ledger::new(policy);
     // Somebody else may have the port after a free one.
     let bound = (0..50).find_map(|_| {
-        let page = Page::new(Some("https://play.example/try/".to_owned())).unwrap();
+        let page = ServedPage::new(Some("https://play.example/try/".to_owned())).unwrap();
         let browsers = page.own().unwrap();
         let any = "127.0.0.1:0".parse().unwrap();
         let server = Server::bind(any, tls.clone(), ledger.clone()).unwrap();

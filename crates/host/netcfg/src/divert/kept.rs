@@ -2,7 +2,7 @@
 //! firewall that reloads flushes all there are.
 
 use super::rules::{FAMILIES, Now, Tool, succeeded};
-use super::{Diverting, Journal, VERSION, make};
+use super::{Diverting, RulesJournal, VERSION, make};
 use crate::look::look;
 use crate::{Command, Error, Runner, Store};
 
@@ -73,7 +73,7 @@ impl Kept {
     pub fn make_again(&mut self, runner: &mut dyn Runner, store: &Store) -> Result<(), Error> {
         let diverting = &self.diverting;
         let purpose = diverting.diversion.purpose();
-        let journal = Journal::load(store, purpose)?.unwrap_or_else(|| Journal {
+        let journal = RulesJournal::load(store, purpose)?.unwrap_or_else(|| RulesJournal {
             version: VERSION,
             diversion: diverting.diversion.clone(),
             tool: diverting.tool,

@@ -10,7 +10,7 @@ mod rules;
 pub use kept::Kept;
 pub use rules::{Diversion, Family, Purpose, Rule, Tool};
 
-use crate::error::Kind;
+use crate::error::ErrorKind;
 use crate::journal::{Lock, Store};
 use crate::{Command, Error, Runner};
 use rules::Now;
@@ -25,14 +25,14 @@ const MOST: usize = 32;
 /// The rules that were made, and what for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Journal {
+struct RulesJournal {
     version: u32,
     diversion: Diversion,
     tool: Tool,
     rules: Vec<Rule>,
 }
 
-impl Journal {
+impl RulesJournal {
     fn load(store: &Store, purpose: Purpose) -> Result<Option<Self>, Error> {
         let name = purpose.word();
         let bad = |what: &str| {
@@ -49,7 +49,7 @@ impl Journal {
         let Some(text) = store.read(name, &bad)? else {
             return Ok(None);
         };
-        let journal: Journal =
+        let journal: RulesJournal =
             serde_json::from_str(&text).map_err(|error| bad(&error.to_string()))?;
         if journal.version != VERSION {
             return Err(bad(&format!(
@@ -190,7 +190,7 @@ impl Diverting {
     /// The failure, and whether the former state is restored.
     pub fn apply(&self, runner: &mut dyn Runner, store: &Store) -> Result<(), Error> {
         let purpose = self.diversion.purpose();
-        let other = Journal::load(store, purpose.other())?;
+        let other = RulesJournal::load(store, purpose.other())?;
         let made = |family| other.iter().any(|other| other.made_table(family));
         let mut rules = self.rules.clone();
         for rule in &mut rules {
@@ -204,7 +204,7 @@ impl Diverting {
                 *table &= !made(*family);
             }
         }
-        let journal = Journal {
+        let journal = RulesJournal {
             version: VERSION,
             diversion: self.diversion.clone(),
             tool: self.tool,
@@ -234,7 +234,7 @@ impl Diverting {
 fn make(runner: &mut dyn Runner, command: &Command) -> Result<(), Error> {
     if runner.interrupted() {
         return Err(Error {
-            kind: Kind::Interrupted,
+            kind: ErrorKind::Interrupted,
             ..Error::failed("interrupted", "")
         });
     }
@@ -254,7 +254,7 @@ pub fn restoring(
     store: &Store,
     purpose: Purpose,
 ) -> Result<Vec<Command>, Error> {
-    let Some(journal) = Journal::load(store, purpose)? else {
+    let Some(journal) = RulesJournal::load(store, purpose)? else {
         return Ok(Vec::new());
     };
     let now = Now::look(runner, journal.tool, purpose)?;
@@ -266,7 +266,7 @@ pub fn restoring(
 /// # Errors
 /// If a rule cannot be taken away; the journal then stays.
 pub fn restore(runner: &mut dyn Runner, store: &Store, purpose: Purpose) -> Result<bool, Error> {
-    let Some(journal) = Journal::load(store, purpose)? else {
+    let Some(journal) = RulesJournal::load(store, purpose)? else {
         return Ok(false);
     };
     let now = Now::look(runner, journal.tool, purpose)?;

@@ -5,8 +5,8 @@ use crate::model::folder::Folder;
 use crate::model::{FAULTS, Fault, Link, Model};
 use crate::undo::{all_settings, eth0};
 use netcfg::{
-    Claim, Direction, Error, Followed, Rates, Settings, ShapedRate, Store, apply, clear, prepare,
-    status,
+    Claim, Direction, Error, FollowedDevice, Rates, Settings, ShapedRate, Store, apply, clear,
+    prepare, status,
 };
 use std::collections::BTreeMap;
 
@@ -14,9 +14,9 @@ fn rate(mbit: u64) -> ShapedRate {
     (mbit * 1_000_000).try_into().unwrap()
 }
 
-fn followed(model: &mut Model, folder: &Folder) -> Result<Followed, Error> {
+fn followed(model: &mut Model, folder: &Folder) -> Result<FollowedDevice, Error> {
     let claim = Claim::of(&folder.0, &eth0())?;
-    Followed::of(model, &folder.0, &eth0(), Some(claim))
+    FollowedDevice::of(model, &folder.0, &eth0(), Some(claim))
 }
 
 fn shaped() -> impl Iterator<Item = Settings> {
@@ -83,7 +83,7 @@ fn the_commands() {
     let folder = Folder::new("followed-commands");
     let of = |number: usize| {
         let mut model = applied(&folder, &all_settings()[number]);
-        let followed = Followed::of(&mut model, &folder.0, &eth0(), None).unwrap();
+        let followed = FollowedDevice::of(&mut model, &folder.0, &eth0(), None).unwrap();
         Direction::BOTH.map(|direction| followed.command(direction, rate(3)).unwrap().to_string())
     };
     let class = "parent a1: classid a1:1 htb rate 3mbit ceil 3mbit burst 3028 cburst 3028 quantum 1514 overhead 4 mpu 64";
@@ -141,7 +141,7 @@ fn what_is_refused() {
         std::process::id()
     );
     assert!(refused.message.starts_with(&named), "{refused}");
-    Followed::of(&mut model, &folder.0, &eth0(), None).unwrap();
+    FollowedDevice::of(&mut model, &folder.0, &eth0(), None).unwrap();
     assert!(!first.restore(&mut model).unwrap(), "nothing was changed");
     followed(&mut model, &folder).unwrap();
 }

@@ -7,7 +7,7 @@
 //!
 //! Not for: a call's rate. A real one would send less, or more, over time.
 
-use super::Packet;
+use super::PathPacket;
 use std::collections::VecDeque;
 use units::{Duration, Instant, Rate};
 
@@ -37,8 +37,8 @@ const OPEN: usize = 4096;
 
 /// A packet that left.
 #[derive(Debug, Clone, Copy)]
-struct Sent {
-    packet: Packet,
+struct ProbeSent {
+    packet: PathPacket,
     /// The frame's number, from 1; 0 for a packet of none.
     frame: u64,
     /// It is the last of it.
@@ -47,7 +47,7 @@ struct Sent {
 
 /// The frames of a probe so far.
 #[derive(Debug, Clone, Default)]
-pub struct Frames {
+pub struct ProbeFrames {
     /// When the next one leaves; none if no call was begun.
     next: Option<Instant>,
     /// When the load begins.
@@ -55,9 +55,9 @@ pub struct Frames {
     /// Packets of the frame that are still to leave, and since when.
     due: usize,
     since: Instant,
-    open: VecDeque<Sent>,
+    open: VecDeque<ProbeSent>,
     /// The newest packet of the acknowledgement that is being read.
-    newest: Option<Sent>,
+    newest: Option<ProbeSent>,
     /// The newest frame whose first packet is acknowledged.
     first: u64,
     alone: Vec<Duration>,
@@ -74,7 +74,7 @@ pub struct Frames {
     delivered: u64,
 }
 
-impl Frames {
+impl ProbeFrames {
     /// Begins the call, and the load after it, if `limit` leaves room for both; else the load alone.
     pub(super) fn begin(&mut self, now: Instant, limit: Rate) {
         self.load = now;
@@ -125,7 +125,7 @@ impl Frames {
         urgent.then(|| SIZES[SIZES.len() - self.due])
     }
 
-    pub(super) fn sent(&mut self, packet: Packet) {
+    pub(super) fn sent(&mut self, packet: PathPacket) {
         self.sent_bytes += packet.bytes;
         // Smaller ones are acknowledgements and probes of QUIC's own.
         let frame = self.due > 0 && packet.bytes >= SIZES[SIZES.len() - 1] as u64;
@@ -135,7 +135,7 @@ impl Frames {
             self.open.pop_front();
         }
         let frame = if frame { self.frames } else { 0 };
-        self.open.push_back(Sent {
+        self.open.push_back(ProbeSent {
             packet,
             frame,
             last,
@@ -159,7 +159,7 @@ impl Frames {
     /// An acknowledgement is read; the frame's round trip, if it ended one beside the load. One whose first packet was
     /// lost has none: the other alone may have been acknowledged 25 ms late.
     pub(super) fn ack_read(&mut self, now: Instant) -> Option<Duration> {
-        let Sent {
+        let ProbeSent {
             packet,
             frame,
             last: true,
@@ -191,11 +191,11 @@ impl Frames {
         }
     }
 
-    fn is_beside(&self, packet: &Packet) -> bool {
+    fn is_beside(&self, packet: &PathPacket) -> bool {
         packet.sent >= self.load + SETTLES
     }
 
-    fn take(&mut self, number: u64) -> Option<Sent> {
+    fn take(&mut self, number: u64) -> Option<ProbeSent> {
         let at = self.open.iter().position(|s| s.packet.number == number)?;
         self.open.remove(at)
     }
@@ -247,12 +247,12 @@ mod tests {
     }
 
     /// Sends the packets that are due at `ms`, and acknowledges them `rtt` later, but for those that are lost.
-    fn frame(frames: &mut Frames, ms: u64, rtt: u64, lost: bool) -> usize {
+    fn frame(frames: &mut ProbeFrames, ms: u64, rtt: u64, lost: bool) -> usize {
         frames.tick(at(ms));
         let mut numbers = Vec::new();
         while let Some(bytes) = frames.due(at(ms)) {
             let number = 10 * ms + numbers.len() as u64;
-            frames.sent(Packet {
+            frames.sent(PathPacket {
                 number,
                 sent: at(ms),
                 bytes: bytes as u64 + 31,
@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn frames_alone_and_beside_are_told_apart() {
-        let mut frames = Frames::default();
+        let mut frames = ProbeFrames::default();
         frames.begin(at(1000), Rate::from_bits(10_000_000));
         assert_eq!(frame(&mut frames, 1000, 20, false), 2);
         assert_eq!(frame(&mut frames, 1010, 20, false), 0, "not yet");
@@ -292,11 +292,11 @@ mod tests {
 
     #[test]
     fn a_frame_without_its_first_packet_is_not_timed() {
-        let mut frames = Frames::default();
+        let mut frames = ProbeFrames::default();
         frames.begin(at(0), Rate::from_bits(10_000_000));
         frames.tick(at(0));
         for (number, &bytes) in SIZES.iter().enumerate() {
-            frames.sent(Packet {
+            frames.sent(PathPacket {
                 number: number as u64,
                 sent: at(0),
                 bytes: bytes as u64,
@@ -312,7 +312,7 @@ mod tests {
 
     #[test]
     fn waits_are_compared_where_the_load_waits_long() {
-        let mut frames = Frames::default();
+        let mut frames = ProbeFrames::default();
         let ms = Duration::from_millis;
         (0..7).for_each(|_| frames.beside_deep(ms(25), ms(50)));
         assert_eq!(frames.share_of_wait(), None);
@@ -322,7 +322,7 @@ mod tests {
 
     #[test]
     fn a_frame_that_the_path_does_not_take_is_left_out() {
-        let mut frames = Frames::default();
+        let mut frames = ProbeFrames::default();
         frames.begin(at(0), Rate::from_bits(10_000_000));
         frames.tick(at(0));
         assert!(frames.due(at(4)).is_some());
@@ -335,7 +335,7 @@ mod tests {
 
     #[test]
     fn a_limit_without_room_for_a_call_has_none() {
-        let mut frames = Frames::default();
+        let mut frames = ProbeFrames::default();
         let little = Rate::from_bits(1_000_000);
         frames.begin(at(0), little);
         assert!(!frames.is_begun() && frames.next().is_none());

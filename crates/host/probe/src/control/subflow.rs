@@ -1,6 +1,6 @@
 //! The view that `noq` has of a [`Sender`]: a control for each path.
 
-use super::{DATAGRAM, Event, INITIAL_WINDOW, Packet, Sender};
+use super::{DATAGRAM, Event, INITIAL_WINDOW, PathPacket, Sender};
 use crate::locked;
 use cca::tonopah::{Settings, Subflow};
 use noq_proto::RttEstimator;
@@ -100,7 +100,7 @@ impl Controller for SubflowControl {
     ) {
         let mut sender = self.sender.get();
         let (now, sent) = (sender.time(now), sender.time(sent));
-        let packet = Packet {
+        let packet = PathPacket {
             number: pn,
             sent,
             bytes,
@@ -183,7 +183,7 @@ impl std::fmt::Debug for CallControl {
 impl Controller for CallControl {
     fn on_packet_sent(&mut self, now: Clock, bytes: u16, pn: u64) {
         let mut sender = self.sender.get();
-        let packet = Packet {
+        let packet = PathPacket {
             number: pn,
             sent: sender.time(now),
             bytes: bytes.into(),

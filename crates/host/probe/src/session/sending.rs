@@ -3,7 +3,7 @@
 use super::{Code, DATAGRAMS, EVERY, PATIENCE, Role, Session, State, protocol};
 use crate::Problem;
 use crate::control::DATAGRAM;
-use crate::message::{Answer, line};
+use crate::message::{ServerLine, line};
 use crate::news::News;
 use crate::report::{Report, Scope};
 use crate::trains::{FILLED, RUN};
@@ -55,7 +55,7 @@ impl Session {
             match self.role {
                 Role::Asks { .. } => self.news.push_back(News::Seen(report)),
                 Role::Serves { .. } if self.unsent.is_empty() => {
-                    self.unsent = line(&Answer::Seen(Box::new(report)));
+                    self.unsent = line(&ServerLine::Seen(Box::new(report)));
                 }
                 Role::Serves { .. } => {}
             }
@@ -103,7 +103,8 @@ impl Session {
             }
             // The client closes; if it does not, it is closed.
             Role::Serves { .. } => {
-                self.unsent.extend(line(&Answer::Done(Box::new(report))));
+                self.unsent
+                    .extend(line(&ServerLine::Done(Box::new(report))));
                 self.state = State::Receiving {
                     until: now + PATIENCE,
                 };

@@ -3,8 +3,8 @@
 use cca::tonopah::Settings;
 use probe::control::DATAGRAM;
 use probe::limits::{Ledger, Policy};
-use probe::node::{Form, News, Node, Outgoing, SOCKETS, Wish};
-use probe::report::Direction;
+use probe::node::{News, Node, Outgoing, ProbeForm, SOCKETS, Wish};
+use probe::report::DataDirection;
 use probe::{Identity, Pin, Problem, Report, Trust, real};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -38,10 +38,10 @@ fn policy() -> Policy {
     }
 }
 
-fn wish(pin: Pin, direction: Direction) -> Wish {
+fn wish(pin: Pin, direction: DataDirection) -> Wish {
     Wish {
         direction,
-        form: Form::Load(Duration::from_secs(3)),
+        form: ProbeForm::Load(Duration::from_secs(3)),
         trust: Trust::Pin(pin),
         rate: Rate::from_bits(100_000_000),
     }
@@ -59,7 +59,7 @@ struct Pair {
 }
 
 impl Pair {
-    fn new(policy: Policy, direction: Direction) -> Self {
+    fn new(policy: Policy, direction: DataDirection) -> Self {
         let identity = Identity::new().unwrap();
         let now = start();
         let wish = wish(identity.pin(), direction);
@@ -145,7 +145,7 @@ const LONG: Duration = Duration::from_secs(20);
 
 #[test]
 fn an_honest_client_is_served_both_ways_and_then_forgotten() {
-    for direction in [Direction::Down, Direction::Up] {
+    for direction in [DataDirection::Down, DataDirection::Up] {
         let mut pair = Pair::new(policy(), direction);
         let report = pair.run(LONG, &mut honest).unwrap().unwrap();
         let rate = 8.0 * report.sent_bytes as f64 / report.at_ms / 1e3;
@@ -164,8 +164,8 @@ fn an_honest_client_is_served_both_ways_and_then_forgotten() {
 
 #[test]
 fn another_pin_ends_the_handshake() {
-    let mut pair = Pair::new(policy(), Direction::Down);
-    let other = wish(Identity::new().unwrap().pin(), Direction::Down);
+    let mut pair = Pair::new(policy(), DataDirection::Down);
+    let other = wish(Identity::new().unwrap().pin(), DataDirection::Down);
     pair.client = Node::client(
         pair.now,
         server_address(),
@@ -183,7 +183,7 @@ fn another_pin_ends_the_handshake() {
 
 #[test]
 fn a_spoofed_address_gets_a_retry_and_the_server_keeps_nothing() {
-    let mut pair = Pair::new(policy(), Direction::Down);
+    let mut pair = Pair::new(policy(), DataDirection::Down);
     pair.run(Duration::from_secs(3), &mut |_| Some(stranger()));
     let came: usize = pair.sent.iter().map(|(_, data)| data.data.len()).sum();
     let went = pair.bytes_to(stranger());
@@ -193,7 +193,7 @@ fn a_spoofed_address_gets_a_retry_and_the_server_keeps_nothing() {
 
 #[test]
 fn a_token_is_worth_nothing_from_another_address() {
-    let mut pair = Pair::new(policy(), Direction::Down);
+    let mut pair = Pair::new(policy(), DataDirection::Down);
     // The first Initial, and that with the Retry's token, which does not arrive.
     let mut count = 0;
     pair.run(Duration::from_millis(20), &mut |data| {
@@ -217,7 +217,7 @@ fn a_token_is_worth_nothing_from_another_address() {
 
 #[test]
 fn a_replayed_token_opens_nothing_that_lasts_and_nothing_that_amplifies() {
-    let mut pair = Pair::new(policy(), Direction::Down);
+    let mut pair = Pair::new(policy(), DataDirection::Down);
     pair.run(LONG, &mut honest).unwrap().unwrap();
     pair.run(LONG, &mut honest);
     // The handshake again, as someone on the way has recorded it, within the token's life or not.
@@ -248,7 +248,7 @@ fn a_replayed_token_opens_nothing_that_lasts_and_nothing_that_amplifies() {
 
 #[test]
 fn a_second_path_to_a_spoofed_address_gets_no_data() {
-    let mut pair = Pair::new(policy(), Direction::Down);
+    let mut pair = Pair::new(policy(), DataDirection::Down);
     let mut source = |data: &Outgoing| {
         Some(if data.socket == 1 {
             stranger()
@@ -275,7 +275,7 @@ fn a_second_path_to_a_spoofed_address_gets_no_data() {
 fn a_path_that_loses_a_third_is_probed() {
     for seed in 0..8 {
         let mut random = Stream::new(seed, "a full path");
-        let mut pair = Pair::new(policy(), Direction::Down);
+        let mut pair = Pair::new(policy(), DataDirection::Down);
         let mut source =
             |data: &Outgoing| (random.below(3) > 0).then(|| client_address(data.socket));
         let report = pair.run(2 * LONG, &mut source).unwrap();
@@ -285,7 +285,7 @@ fn a_path_that_loses_a_third_is_probed() {
 
 #[test]
 fn a_client_that_falls_silent_is_sent_little_more_and_forgotten() {
-    let mut pair = Pair::new(policy(), Direction::Down);
+    let mut pair = Pair::new(policy(), DataDirection::Down);
     pair.run(Duration::from_secs(1), &mut honest);
     let before = pair.received.len();
     // Once until the client gives up, and once more for the server.
@@ -302,7 +302,7 @@ fn clients_beyond_the_limits_and_outside_the_list_are_refused() {
         clients: 0,
         ..policy()
     };
-    let mut pair = Pair::new(full, Direction::Down);
+    let mut pair = Pair::new(full, DataDirection::Down);
     let problem = pair.run(LONG, &mut honest).unwrap().unwrap_err();
     assert!(matches!(problem, Problem::Refused(_)), "{problem}");
     assert_eq!(pair.server.connections(), 0);
@@ -311,7 +311,7 @@ fn clients_beyond_the_limits_and_outside_the_list_are_refused() {
         allow: vec!["198.51.100.0/24".parse().unwrap()],
         ..policy()
     };
-    let mut pair = Pair::new(closed, Direction::Down);
+    let mut pair = Pair::new(closed, DataDirection::Down);
     let problem = pair.run(LONG, &mut honest).unwrap().unwrap_err();
     assert!(matches!(problem, Problem::Unreachable(_)), "{problem}");
     assert!(pair.received.is_empty());
@@ -323,7 +323,7 @@ fn bytes_are_limited() {
         bytes: 300_000,
         ..policy()
     };
-    let mut pair = Pair::new(little.clone(), Direction::Down);
+    let mut pair = Pair::new(little.clone(), DataDirection::Down);
     let report = pair.run(LONG, &mut honest).unwrap().unwrap();
     assert!(
         report.sent_bytes < 300_000 + 64 * u64::from(DATAGRAM),
@@ -331,7 +331,7 @@ fn bytes_are_limited() {
         report.sent_bytes
     );
 
-    let mut pair = Pair::new(little, Direction::Up);
+    let mut pair = Pair::new(little, DataDirection::Up);
     let problem = pair.run(LONG, &mut honest).unwrap().unwrap_err();
     assert!(problem.to_string().contains("more data"), "{problem}");
 }
@@ -339,7 +339,7 @@ fn bytes_are_limited() {
 #[test]
 fn broken_datagrams_do_no_harm() {
     let mut random = Stream::new(1, "broken datagrams");
-    let mut pair = Pair::new(policy(), Direction::Down);
+    let mut pair = Pair::new(policy(), DataDirection::Down);
     pair.run(Duration::from_millis(500), &mut honest);
     let sent: Vec<Outgoing> = pair.sent.iter().map(|(_, data)| data.clone()).collect();
     for _ in 0..20_000 {
@@ -367,17 +367,17 @@ fn a_real_server_answers_a_real_client() {
     let any = ([127, 0, 0, 1], 0).into();
     let settings = Settings::default();
     let mut server =
-        real::Server::bind(any, &identity, Ledger::new(policy()), settings.clone()).unwrap();
+        real::ProbeServer::bind(any, &identity, Ledger::new(policy()), settings.clone()).unwrap();
     let address = server.address().unwrap();
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| server.run(&stop).unwrap());
         let mut seen = 0;
-        let wish = wish(identity.pin(), Direction::Down);
+        let wish = wish(identity.pin(), DataDirection::Down);
         let on = AtomicBool::new(false);
         let report = real::probe(address, &wish, settings.clone(), &on, |_| seen += 1);
         let short = Wish {
-            form: Form::Quick,
+            form: ProbeForm::Quick,
             ..wish.clone()
         };
         let quick = real::probe(address, &short, settings.clone(), &on, |_| ());

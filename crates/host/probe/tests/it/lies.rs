@@ -3,15 +3,15 @@
 use crate::liar::{Ahead, Liar};
 use crate::simulated::world::{World, epoch};
 use cca::tonopah::Settings;
-use probe::node::{Form, News, Node, Wish};
-use probe::report::{Direction, Management};
+use probe::node::{News, Node, ProbeForm, Wish};
+use probe::report::{DataDirection, Management};
 use probe::{Identity, Problem, Report, Trust};
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::time::Duration as Span;
 use units::{Duration, Instant, Rate};
 
-const LOAD: Form = Form::Load(Span::from_secs(10));
+const LOAD: ProbeForm = ProbeForm::Load(Span::from_secs(10));
 const STEP: Span = Span::from_millis(1);
 /// One way.
 const DELAY: Span = Span::from_millis(10);
@@ -32,8 +32,8 @@ fn sends_to_liar(answer: &'static str, ahead: u64) -> (Result<Report, Problem>, 
     let lie = Ahead::default();
     let mut liar = Liar::new(&identity, lie.clone(), answer);
     let wish = Wish {
-        direction: Direction::Up,
-        form: Form::Load(Span::from_secs(4)),
+        direction: DataDirection::Up,
+        form: ProbeForm::Load(Span::from_secs(4)),
         trust: Trust::Pin(identity.pin()),
         rate: Rate::from_bits(5_000_000),
     };
@@ -131,7 +131,7 @@ fn by_role(dominant: Duration, lesser: Duration) -> impl FnMut(Instant, bool) ->
 
 fn held(
     discipline: &str,
-    form: Form,
+    form: ProbeForm,
     hold: impl FnMut(Instant, bool) -> Duration + 'static,
 ) -> Report {
     try_held(discipline, form, hold).unwrap()
@@ -139,10 +139,10 @@ fn held(
 
 fn try_held(
     discipline: &str,
-    form: Form,
+    form: ProbeForm,
     hold: impl FnMut(Instant, bool) -> Duration + 'static,
 ) -> Result<Report, Problem> {
-    let mut world = World::new(discipline, 10, 20, Direction::Down, form);
+    let mut world = World::new(discipline, 10, 20, DataDirection::Down, form);
     world.hold = Box::new(hold);
     world.run()
 }
@@ -204,12 +204,12 @@ fn trains_that_are_turned_round_are_not_believed() {
         last = Some((now, first));
         Duration::from_millis(if second == first { 60 } else { 0 })
     };
-    let report = held("pfifo", Form::Quick, hold);
+    let report = held("pfifo", ProbeForm::Quick, hold);
     assert_eq!(report.verdict, Management::Unknown, "{}", report.text());
     let finding = report.trains.unwrap().finding;
     assert_eq!(
         finding,
-        probe::trains::Finding::Overturned,
+        probe::trains::TrainsFinding::Overturned,
         "{}",
         report.text()
     );

@@ -5,15 +5,15 @@ mod quick;
 pub(crate) mod world;
 
 use probe::Report;
-use probe::node::Form;
-use probe::report::{Direction, Management};
+use probe::node::ProbeForm;
+use probe::report::{DataDirection, Management};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use world::World;
 
-const LOAD: Form = Form::Load(Duration::from_secs(10));
+const LOAD: ProbeForm = ProbeForm::Load(Duration::from_secs(10));
 
-fn probe(discipline: &str, mbit: u64, rtt_ms: u64, direction: Direction) -> Report {
+fn probe(discipline: &str, mbit: u64, rtt_ms: u64, direction: DataDirection) -> Report {
     World::new(discipline, mbit, rtt_ms, direction, LOAD)
         .run()
         .unwrap()
@@ -22,7 +22,7 @@ fn probe(discipline: &str, mbit: u64, rtt_ms: u64, direction: Direction) -> Repo
 /// Probes cells, both ways, and expects `verdict` everywhere.
 fn expect(verdict: Management, cells: &[(&str, u64, u64)]) {
     for &(discipline, mbit, rtt) in cells {
-        for direction in [Direction::Down, Direction::Up] {
+        for direction in [DataDirection::Down, DataDirection::Up] {
             let report = probe(discipline, mbit, rtt, direction);
             let cell = format!("{discipline}, {mbit} Mbit/s, {rtt} ms, {direction:?}");
             assert_eq!(report.verdict, verdict, "{cell}\n{}", report.text());
@@ -87,7 +87,7 @@ fn fair_queues_that_are_nearly_empty_are_seen() {
 /// Delays say nothing there: if losses do not show an AQM, it is unknown, and never a FIFO.
 #[test]
 fn one_queue_that_is_nearly_always_empty_is_no_fifo() {
-    for direction in [Direction::Down, Direction::Up] {
+    for direction in [DataDirection::Down, DataDirection::Up] {
         let report = probe("red", 50, 100, direction);
         let right = [Management::Aqm, Management::Unknown];
         assert!(right.contains(&report.verdict), "{}", report.text());
@@ -104,7 +104,7 @@ fn an_aqm_is_seen() {
 
 #[test]
 fn figures_are_those_of_the_link() {
-    let report = probe("pfifo", 10, 40, Direction::Down);
+    let report = probe("pfifo", 10, 40, DataDirection::Down);
     // 1191 of 1219 bytes are counted, and NewReno leaves little of a full buffer's link unused.
     assert!(
         (9.2..9.9).contains(&report.rate_mbit),
@@ -124,7 +124,7 @@ fn figures_are_those_of_the_link() {
 /// A second of buffer: slow start would lose hundreds of packets at its end.
 #[test]
 fn a_bloated_buffer_is_not_filled() {
-    let report = probe("pfifo,limit=1000", 10, 50, Direction::Down);
+    let report = probe("pfifo,limit=1000", 10, 50, DataDirection::Down);
     assert_eq!(report.verdict, Management::SharedFifo, "{}", report.text());
     assert_eq!(report.lost_bytes, 0, "{}", report.text());
     let deep = report.queue_p95_ms.unwrap();
@@ -133,7 +133,7 @@ fn a_bloated_buffer_is_not_filled() {
 
 #[test]
 fn reports_come_four_times_a_second_and_age() {
-    let mut world = World::new("fq", 10, 20, Direction::Down, LOAD);
+    let mut world = World::new("fq", 10, 20, DataDirection::Down, LOAD);
     let last = world.run().unwrap();
     assert!(
         (35..=40).contains(&world.reports.len()),
@@ -168,7 +168,7 @@ fn matrix() {
         .chain(["fq_pie", "confucius", "mencius"])
     {
         for (mbit, rtt) in [(10, 20), (10, 100), (50, 20), (50, 100)] {
-            for direction in [Direction::Down, Direction::Up] {
+            for direction in [DataDirection::Down, DataDirection::Up] {
                 let r = probe(discipline, mbit, rtt, direction);
                 println!(
                     "{discipline:20} {mbit:3} Mbit/s {rtt:3} ms {direction:4?} {:12} {:.2} \

@@ -2,7 +2,7 @@
 
 use core::fmt;
 use link::Capacity;
-use measure::why::{Behind, Cause, Kind, Whose};
+use measure::why::{Behind, Cause, CauseKind, Whose};
 use scenario::{Choice, Link, Scenario, Traffic};
 use units::{Duration, Rate};
 
@@ -65,15 +65,15 @@ impl LeftOut {
         let queue = cause.queue.clone().unwrap_or_default();
         let link = || queue.strip_suffix("-up").unwrap_or(&queue).to_owned();
         match cause.kind {
-            Kind::Queue => of_queue(cause, scenario, &queue),
-            Kind::Dip => vec![LeftOut::Dips(queue)],
-            Kind::Device => vec![LeftOut::Device(link())],
-            Kind::Jitter => vec![LeftOut::Jitter(link())],
-            Kind::Loss => vec![LeftOut::Loss(link())],
-            Kind::Policing => vec![LeftOut::Limit(queue)],
-            Kind::Access => vec![LeftOut::Access],
-            Kind::Distance => vec![LeftOut::Distance],
-            Kind::Sender | Kind::Unknown => Vec::new(),
+            CauseKind::Queue => of_queue(cause, scenario, &queue),
+            CauseKind::Dip => vec![LeftOut::Dips(queue)],
+            CauseKind::Device => vec![LeftOut::Device(link())],
+            CauseKind::Jitter => vec![LeftOut::Jitter(link())],
+            CauseKind::Loss => vec![LeftOut::Loss(link())],
+            CauseKind::Policing => vec![LeftOut::Limit(queue)],
+            CauseKind::Access => vec![LeftOut::Access],
+            CauseKind::Distance => vec![LeftOut::Distance],
+            CauseKind::Sender | CauseKind::Unknown => Vec::new(),
         }
     }
 
@@ -88,7 +88,7 @@ impl LeftOut {
                 let cause = Cause {
                     back,
                     behind: vec![behind(call, other)],
-                    ..Cause::of(Kind::Queue, Some(name(scenario, queue)))
+                    ..Cause::of(CauseKind::Queue, Some(name(scenario, queue)))
                 };
                 all.push((LeftOut::Traffic(vec![other.name.clone()]), cause));
             }
@@ -103,10 +103,10 @@ impl LeftOut {
             }
         }
         if call.access.is_some() {
-            all.push((LeftOut::Access, Cause::of(Kind::Access, None)));
+            all.push((LeftOut::Access, Cause::of(CauseKind::Access, None)));
         }
         if scenario.paths(call).iter().any(|path| path.rtt >= FAR) {
-            all.push((LeftOut::Distance, Cause::of(Kind::Distance, None)));
+            all.push((LeftOut::Distance, Cause::of(CauseKind::Distance, None)));
         }
         all
     }
@@ -186,29 +186,29 @@ fn of_link(scenario: &Scenario, queue: u16) -> Vec<(LeftOut, Cause)> {
         (
             wire.loss.0 > 0.0,
             LeftOut::Loss(link.name.clone()),
-            Kind::Loss,
+            CauseKind::Loss,
         ),
         (
             wire.jitter.max(wire.grants) > Duration::ZERO,
             LeftOut::Jitter(link.name.clone()),
-            Kind::Jitter,
+            CauseKind::Jitter,
         ),
         (
             wire.device > 0,
             LeftOut::Device(link.name.clone()),
-            Kind::Device,
+            CauseKind::Device,
         ),
         (
             matches!(capacity, Capacity::Trace(_)),
             LeftOut::Dips(name.clone()),
-            Kind::Dip,
+            CauseKind::Dip,
         ),
         (
             discipline.as_ref().is_some_and(|of| of.name == POLICER),
             LeftOut::Limit(name.clone()),
-            Kind::Policing,
+            CauseKind::Policing,
         ),
-        (true, LeftOut::Shortage(name.clone()), Kind::Queue),
+        (true, LeftOut::Shortage(name.clone()), CauseKind::Queue),
     ];
     let there = parts.into_iter().filter(|(there, ..)| *there);
     there

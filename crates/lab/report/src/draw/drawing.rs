@@ -5,7 +5,7 @@ use super::labels::CHARACTER;
 use super::marker::marker;
 use super::palette;
 use super::svg::coordinate as c;
-use super::values::{HEAD, Key, Table, Value, digest, row};
+use super::values::{DrawnValue, HEAD, PlotKey, Table, digest, row};
 use crate::tables;
 use maud::{Markup, PreEscaped, html};
 use std::io;
@@ -28,9 +28,9 @@ pub struct Drawing {
     /// The ordinate.
     pub y: Axis,
     /// Keys of the named items.
-    pub keys: Vec<Key>,
+    pub keys: Vec<PlotKey>,
     /// The values drawn.
-    pub values: Vec<Value>,
+    pub values: Vec<DrawnValue>,
     /// Whether some marker is hollow: the uncertainty of its value is unknown.
     pub hollow: bool,
     /// Whether some interval goes beyond an axis.

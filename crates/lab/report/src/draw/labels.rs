@@ -27,7 +27,7 @@ pub struct Labels {
 
 /// A label's place.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Place {
+pub struct LabelPlace {
     /// Start of its base line.
     pub start: (f64, f64),
     /// A line from the marker to it, if it is not next to its marker.
@@ -56,18 +56,18 @@ impl Labels {
 
     /// Finds a place within `bounds` for a label of the marker at `at`: next to it, or else at the
     /// end of a line from it. None if there is none. To be called when all markers stand.
-    pub fn place(&mut self, at: (f64, f64), characters: usize, bounds: Area) -> Option<Place> {
+    pub fn place(&mut self, at: (f64, f64), characters: usize, bounds: Area) -> Option<LabelPlace> {
         let beside = beside(at, characters);
-        let around: Vec<Place> = RINGS
+        let around: Vec<LabelPlace> = RINGS
             .flat_map(|ring| (0..DIRECTIONS).map(move |turn| (ring, turn)))
             .map(|(ring, turn)| around(at, characters, ring, turn))
             .collect();
-        let free = |place: &&Place| {
+        let free = |place: &&LabelPlace| {
             let area = area(place.start, characters);
             within(area, bounds) && !hits(&self.markers, area) && !hits(&self.texts, area)
         };
-        let clear = |place: &&Place| !hits(&self.crossed, area(place.start, characters));
-        let first = |places: &[Place], leads: bool| {
+        let clear = |place: &&LabelPlace| !hits(&self.crossed, area(place.start, characters));
+        let first = |places: &[LabelPlace], leads: bool| {
             let mut free = places
                 .iter()
                 .filter(free)
@@ -88,7 +88,7 @@ impl Labels {
     }
 
     /// Whether a label's line crosses no other text.
-    fn leads(&self, place: &Place) -> bool {
+    fn leads(&self, place: &LabelPlace) -> bool {
         let over = |(x, y): (f64, f64)| hits(&self.texts, (x - 1.0, y - 1.0, x + 1.0, y + 1.0));
         !place.leader.iter().flat_map(between).any(over)
     }
@@ -125,7 +125,7 @@ fn between(line: &[(f64, f64); 2]) -> impl Iterator<Item = (f64, f64)> + use<> {
 }
 
 /// Places that touch a marker, best first.
-fn beside((x, y): (f64, f64), characters: usize) -> [Place; 10] {
+fn beside((x, y): (f64, f64), characters: usize) -> [LabelPlace; 10] {
     let width = characters as f64 * CHARACTER;
     let starts = [
         (x + 9.0, y + 4.0),
@@ -139,14 +139,14 @@ fn beside((x, y): (f64, f64), characters: usize) -> [Place; 10] {
         (x - width / 2.0, y - 24.0),
         (x - width / 2.0, y + 33.0),
     ];
-    starts.map(|start| Place {
+    starts.map(|start| LabelPlace {
         start,
         leader: None,
     })
 }
 
 /// A place on a ring round a marker, with the line that leads to it.
-fn around(at: (f64, f64), characters: usize, ring: u32, turn: u32) -> Place {
+fn around(at: (f64, f64), characters: usize, ring: u32, turn: u32) -> LabelPlace {
     let angle = std::f64::consts::TAU * f64::from(turn) / f64::from(DIRECTIONS);
     let far = f64::from(ring) * RING;
     let near = (at.0 + far * libm::cos(angle), at.1 + far * libm::sin(angle));
@@ -157,7 +157,7 @@ fn around(at: (f64, f64), characters: usize, ring: u32, turn: u32) -> Place {
     } else {
         near.0 - 3.0 - width
     };
-    Place {
+    LabelPlace {
         start: (x, near.1 + 4.0),
         leader: Some([at, near]),
     }
@@ -177,7 +177,7 @@ mod tests {
         };
         let mut labels = Labels::default();
         (0..20).for_each(|n| labels.marker(at(n)));
-        let places: Vec<Place> = (0..20)
+        let places: Vec<LabelPlace> = (0..20)
             .map(|n| labels.place(at(n), 24, bounds).expect("a place"))
             .collect();
         let areas: Vec<Area> = places.iter().map(|place| area(place.start, 24)).collect();

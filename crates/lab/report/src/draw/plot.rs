@@ -8,10 +8,10 @@ use super::drawing::Drawing;
 use super::labels::{CHARACTER, Labels};
 use super::marker::marker;
 use super::spread::Spread;
-use super::svg::{Path, coordinate as c, short};
+use super::svg::{SvgPath, coordinate as c, short};
 use super::thin::{Point, thin};
 use super::ticks::abscissa;
-use super::values::{Key, Mark, Value};
+use super::values::{DrawnValue, Mark, PlotKey};
 use maud::{Markup, PreEscaped, html};
 
 /// Points of one line for each pixel in width; more cannot be distinguished on a screen.
@@ -40,8 +40,8 @@ pub struct Plot {
     y: Axis,
     marks: String,
     labels: Labels,
-    keys: Vec<Key>,
-    values: Vec<Value>,
+    keys: Vec<PlotKey>,
+    values: Vec<DrawnValue>,
     /// The series being drawn.
     series: String,
     hollow: bool,
@@ -96,7 +96,7 @@ impl Plot {
     }
 
     /// Puts the output of `draw` into a group of these classes, and those of `key`, with its name.
-    pub fn series(&mut self, key: &Key, classes: &str, draw: impl FnOnce(&mut Plot)) {
+    pub fn series(&mut self, key: &PlotKey, classes: &str, draw: impl FnOnce(&mut Plot)) {
         self.series.clone_from(&key.name);
         self.within(format!("{classes} {}", key.classes).trim(), draw);
         if !self.keys.contains(key) {
@@ -120,7 +120,7 @@ impl Plot {
         x: (f64, Option<Ends>),
         y: (Option<f64>, Option<Ends>),
     ) {
-        self.values.push(Value {
+        self.values.push(DrawnValue {
             series: self.series.clone(),
             mark,
             part: part.to_owned(),
@@ -146,7 +146,7 @@ impl Plot {
         for (x, y) in points {
             self.keep(Mark::Line, class, (*x, None), (*y, None));
         }
-        let mut path = Path::default();
+        let mut path = SvgPath::default();
         let mut drawing = false;
         let points = thin(points, self.most_points());
         for (at, (x, y)) in points.iter().enumerate() {
@@ -198,8 +198,8 @@ impl Plot {
         (self.width * MOST_POINTS) as usize
     }
 
-    fn stairs(&self, points: &[(f64, f64)], end: f64) -> Path {
-        let mut path = Path::default();
+    fn stairs(&self, points: &[(f64, f64)], end: f64) -> SvgPath {
+        let mut path = SvgPath::default();
         let mut level = f64::NAN;
         for (at, (x, y)) in points.iter().enumerate() {
             let (x, y) = (self.px(*x), self.py(*y));
@@ -244,7 +244,7 @@ impl Plot {
     /// A dashed line across at `y`, with a text at its end.
     pub fn level(&mut self, y: f64, text: &str) {
         let (left, right, at) = (self.left, self.width - RIGHT, self.py(y));
-        let mut path = Path::default();
+        let mut path = SvgPath::default();
         path.start(left, at);
         path.across(right);
         self.mark(html! {
@@ -259,7 +259,7 @@ impl Plot {
     /// A dashed line upright at `x`, with a text next to its foot, where distributions leave room.
     pub fn upright(&mut self, x: f64, text: &str) {
         let at = self.px(x);
-        let mut path = Path::default();
+        let mut path = SvgPath::default();
         path.start(at, self.above);
         path.upright(self.height - BELOW);
         let (anchor, side) = if at > self.width * 0.8 {
@@ -296,7 +296,7 @@ impl Plot {
         about: &str,
     ) {
         let (x, y) = (self.px(at.0), self.py(at.1));
-        let mut path = Path::default();
+        let mut path = SvgPath::default();
         if let Some((from, to)) = ends[0] {
             let pixels = (self.px(from), self.px(to));
             path.start(pixels.0, y);
@@ -333,14 +333,14 @@ impl Plot {
         let y = self.py(place);
         let [low, lower, median, upper, high] =
             [of.low, of.lower, of.median, of.upper, of.high].map(|value| self.px(value));
-        let mut whiskers = Path::default();
+        let mut whiskers = SvgPath::default();
         for (from, to) in [(lower, low), (upper, high)] {
             whiskers.start(from, y);
             whiskers.across(to);
             whiskers.start(to, y - BOX / 2.0);
             whiskers.upright(y + BOX / 2.0);
         }
-        let mut middle = Path::default();
+        let mut middle = SvgPath::default();
         middle.start(median, y - BOX);
         middle.upright(y + BOX);
         self.mark(html! {
@@ -385,7 +385,7 @@ impl Plot {
         let Some(place) = self.labels.place(marker, text.chars().count(), bounds) else {
             return;
         };
-        let mut leader = Path::default();
+        let mut leader = SvgPath::default();
         if let Some([from, to]) = place.leader {
             leader.start(from.0, from.1);
             leader.to(to.0, to.1);
@@ -401,7 +401,7 @@ impl Plot {
     pub fn finish(self, title: &str) -> Drawing {
         let (right, floor) = (self.width - RIGHT, self.height - BELOW);
         let across = |y: f64| {
-            let mut path = Path::default();
+            let mut path = SvgPath::default();
             path.start(self.left, y);
             path.across(right);
             path.element("grid")
@@ -433,7 +433,7 @@ impl Plot {
 }
 
 /// The head of an arrow at `tip`, so far back and so far to both sides.
-fn arrow(path: &mut Path, tip: (f64, f64), (dx, dy): (f64, f64)) {
+fn arrow(path: &mut SvgPath, tip: (f64, f64), (dx, dy): (f64, f64)) {
     let upright = dy.abs() > dx.abs();
     let other = if upright { (-dx, dy) } else { (dx, -dy) };
     path.start(tip.0 + dx, tip.1 + dy);

@@ -27,9 +27,9 @@ pub fn coordinate(value: f64) -> String {
 
 /// A path's data, command by command.
 #[derive(Debug, Default)]
-pub struct Path(String);
+pub struct SvgPath(String);
 
-impl Path {
+impl SvgPath {
     /// Starts a new piece at a point.
     pub fn start(&mut self, x: f64, y: f64) {
         _ = write!(self.0, "M{} {}", coordinate(x), coordinate(y));
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn paths_name_their_commands() {
-        let mut path = Path::default();
+        let mut path = SvgPath::default();
         assert_eq!(path.element("line").into_string(), "");
         path.start(1.0, 2.5);
         path.to(3.0, 4.0);

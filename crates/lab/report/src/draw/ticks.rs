@@ -2,7 +2,7 @@
 
 use super::axis::Axis;
 use super::labels::CHARACTER;
-use super::svg::{Path, coordinate as c, short};
+use super::svg::{SvgPath, coordinate as c, short};
 use maud::{Markup, html};
 
 /// Rows that the names of places may take.
@@ -20,7 +20,7 @@ const BEYOND: f64 = 13.0;
 pub fn abscissa(axis: &Axis, ends: (f64, f64), floor: f64, bottom: f64) -> (Markup, f64) {
     let (left, right) = ends;
     let at = |value: f64| left + axis.place(value) * (right - left);
-    let mut path = Path::default();
+    let mut path = SvgPath::default();
     path.start(left, floor);
     path.across(right);
     for (value, _) in axis.ticks() {

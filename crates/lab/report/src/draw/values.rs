@@ -5,7 +5,7 @@ use measure::interval;
 
 /// A named item of a plot, and how it is drawn.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Key {
+pub struct PlotKey {
     /// Its name.
     pub name: String,
     /// Classes that give it its colour and dash.
@@ -53,7 +53,7 @@ impl Mark {
 
 /// A value that is drawn.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Value {
+pub struct DrawnValue {
     /// Its series.
     pub series: String,
     /// How it is drawn.
@@ -79,7 +79,7 @@ pub const HEAD: [&str; 9] = [
 ];
 
 /// A value as a row of such a file.
-pub fn row(value: &Value, x: &Axis, y: &Axis) -> [String; 9] {
+pub fn row(value: &DrawnValue, x: &Axis, y: &Axis) -> [String; 9] {
     let text = |axis: &Axis, number: Option<f64>| number.map_or(String::new(), |n| axis.written(n));
     let ends = |axis: &Axis, ends: Option<Ends>| {
         [ends.map(|ends| ends.0), ends.map(|ends| ends.1)].map(|end| text(axis, end))
@@ -100,7 +100,7 @@ pub fn row(value: &Value, x: &Axis, y: &Axis) -> [String; 9] {
 
 /// The text version of a plot: its markers one by one, boxes by their five numbers, bars by their
 /// number and sum, and lines by their range.
-pub fn digest(values: &[Value], x: &Axis, y: &Axis) -> Table {
+pub fn digest(values: &[DrawnValue], x: &Axis, y: &Axis) -> Table {
     let Some(first) = values.first() else {
         return (Vec::new(), Vec::new());
     };
@@ -122,7 +122,7 @@ fn head(cells: &[&str]) -> Vec<String> {
     cells.iter().map(|&cell| cell.to_owned()).collect()
 }
 
-fn points(values: &[Value], x: &Axis, y: &Axis) -> Table {
+fn points(values: &[DrawnValue], x: &Axis, y: &Axis) -> Table {
     let points = || values.iter().filter(|value| value.mark == Mark::Point);
     let text = |axis: &Axis, value: Option<f64>, ends: Option<Ends>| match (value, ends) {
         (None, _) => "–".to_owned(),
@@ -136,7 +136,7 @@ fn points(values: &[Value], x: &Axis, y: &Axis) -> Table {
         }
         (Some(value), None) => number(value),
     };
-    let row = |value: &Value| {
+    let row = |value: &DrawnValue| {
         let mut row = vec![value.series.clone(), text(x, value.x, value.x_ends)];
         row.extend((!y.label.is_empty()).then(|| text(y, value.y, value.y_ends)));
         row
@@ -146,8 +146,8 @@ fn points(values: &[Value], x: &Axis, y: &Axis) -> Table {
     (head(&titles), points().map(row).collect())
 }
 
-fn boxes(values: &[Value], x: &Axis) -> Table {
-    let row = |of: &Value| {
+fn boxes(values: &[DrawnValue], x: &Axis) -> Table {
+    let row = |of: &DrawnValue| {
         let of_it = || values.iter().filter(|value| value.series == of.series);
         let points: Vec<f64> = of_it()
             .filter(|value| value.mark == Mark::Point)
@@ -172,8 +172,8 @@ fn boxes(values: &[Value], x: &Axis) -> Table {
     (head(&titles), firsts(values).map(row).collect())
 }
 
-fn spans(values: &[Value]) -> Table {
-    let row = |of: &Value| {
+fn spans(values: &[DrawnValue]) -> Table {
+    let row = |of: &DrawnValue| {
         let lengths = alike(values, of).filter_map(|value| value.x_ends);
         let (count, sum) = lengths.fold((0, 0.0), |(count, sum), (from, to)| {
             (count + 1, sum + (to - from))
@@ -189,10 +189,10 @@ fn spans(values: &[Value]) -> Table {
     (head(&titles), firsts(values).map(row).collect())
 }
 
-fn shares(values: &[Value]) -> Table {
-    let row = |of: &Value| {
+fn shares(values: &[DrawnValue]) -> Table {
+    let row = |of: &DrawnValue| {
         let at = |share: f64| {
-            let reached = |value: &&Value| value.y.is_some_and(|y| y >= share - 1e-9);
+            let reached = |value: &&DrawnValue| value.y.is_some_and(|y| y >= share - 1e-9);
             let value = alike(values, of).find(reached).and_then(|value| value.x);
             value.map_or("–".to_owned(), number)
         };
@@ -203,8 +203,8 @@ fn shares(values: &[Value]) -> Table {
     (head(&titles), firsts(values).map(row).collect())
 }
 
-fn lines(values: &[Value], y: &Axis) -> Table {
-    let row = |of: &Value| {
+fn lines(values: &[DrawnValue], y: &Axis) -> Table {
+    let row = |of: &DrawnValue| {
         let mut all: Vec<f64> = alike(values, of).filter_map(|value| value.y).collect();
         all.sort_by(f64::total_cmp);
         let at = |place: usize| {
@@ -223,7 +223,10 @@ fn lines(values: &[Value], y: &Axis) -> Table {
     )
 }
 
-fn alike<'a>(values: &'a [Value], of: &Value) -> impl Iterator<Item = &'a Value> + use<'a> {
+fn alike<'a>(
+    values: &'a [DrawnValue],
+    of: &DrawnValue,
+) -> impl Iterator<Item = &'a DrawnValue> + use<'a> {
     let (series, part) = (of.series.clone(), of.part.clone());
     values
         .iter()
@@ -231,7 +234,7 @@ fn alike<'a>(values: &'a [Value], of: &Value) -> impl Iterator<Item = &'a Value>
 }
 
 /// The first value of each series and part.
-fn firsts(values: &[Value]) -> impl Iterator<Item = &Value> {
+fn firsts(values: &[DrawnValue]) -> impl Iterator<Item = &DrawnValue> {
     let mut known: Vec<(&str, &str)> = Vec::new();
     values.iter().filter(move |value| {
         let of = (value.series.as_str(), value.part.as_str());
@@ -266,8 +269,8 @@ pub fn rounded(value: f64, decimals: usize) -> String {
 mod tests {
     use super::*;
 
-    fn value(series: &str, mark: Mark, x: f64, y: f64) -> Value {
-        Value {
+    fn value(series: &str, mark: Mark, x: f64, y: f64) -> DrawnValue {
+        DrawnValue {
             series: series.to_owned(),
             mark,
             part: String::new(),
@@ -288,7 +291,7 @@ mod tests {
     #[test]
     fn rows_hold_a_value_and_the_ends_of_its_intervals() {
         let (x, y) = axes();
-        let point = Value {
+        let point = DrawnValue {
             y_ends: Some((0.5, 4.0)),
             ..value("a,b", Mark::Point, 1.0, 2.0)
         };
@@ -299,7 +302,7 @@ mod tests {
     #[test]
     fn points_are_read_one_by_one_and_lines_by_where_they_lie() {
         let (x, y) = axes();
-        let point = Value {
+        let point = DrawnValue {
             y_ends: Some((0.5, 4.0)),
             ..value("a", Mark::Point, 1.0, 2.0)
         };

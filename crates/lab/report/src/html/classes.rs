@@ -4,7 +4,7 @@ use super::frame::section as wrap;
 use super::report::{Card, Report, Size};
 use super::rows::{Bar, Part, Rows};
 use crate::draw::palette::HUES;
-use crate::draw::values::Key;
+use crate::draw::values::PlotKey;
 use maud::{Markup, html};
 use measure::Series;
 
@@ -104,12 +104,12 @@ fn chart(
         .enumerate()
         .map(|(number, name)| Part::new(name, &format!("bar {}", look(number))))
         .collect();
-    let keys = names.iter().enumerate().map(|(number, name)| Key {
+    let keys = names.iter().enumerate().map(|(number, name)| PlotKey {
         name: (*name).to_owned(),
         classes: look(number),
         shape: None,
     });
-    let keys: Vec<Key> = keys.collect();
+    let keys: Vec<PlotKey> = keys.collect();
     // A class by its name, so that it has the same colour in every chart.
     let place = |class: u8| {
         let name = series.classes[queue].get(usize::from(class))?;

@@ -29,7 +29,7 @@ pub struct Course {
     /// What is not known.
     pub unknown: Vec<String>,
     /// Its figures.
-    pub figures: Vec<Figure>,
+    pub figures: Vec<CourseFigure>,
 }
 
 /// Something that happened.
@@ -47,7 +47,7 @@ pub struct Time {
 
 /// Lines over time in one picture.
 #[derive(Debug, Clone)]
-pub struct Figure {
+pub struct CourseFigure {
     /// Its name.
     pub title: String,
     /// Its ordinate with the unit.
@@ -159,7 +159,7 @@ impl Course {
         }
     }
 
-    fn plot(&self, figure: &Figure, most: f64, looks: &[Look], size: (f64, f64)) -> Drawing {
+    fn plot(&self, figure: &CourseFigure, most: f64, looks: &[Look], size: (f64, f64)) -> Drawing {
         let y = Axis::from_zero(&figure.ordinate, most.max(f64::MIN_POSITIVE), 5);
         let mut plot = Plot::new(size.0, size.1, self.axis(), y);
         for of in self.times.iter().filter(|of| of.is_shaded).take(TIMES) {
@@ -174,7 +174,7 @@ impl Course {
     }
 }
 
-impl Figure {
+impl CourseFigure {
     fn names(&self) -> Vec<&str> {
         self.lines.iter().map(|line| &*line.0).collect()
     }
@@ -210,12 +210,12 @@ mod tests {
                 time("loss", (20.0, 21.0), true),
             ],
             figures: vec![
-                Figure {
+                CourseFigure {
                     title: "Rate".to_owned(),
                     ordinate: "Mbit/s".to_owned(),
                     lines: vec![("sent".to_owned(), vec![(1.0, Some(2.0)), (2.0, None)])],
                 },
-                Figure {
+                CourseFigure {
                     title: "Nothing".to_owned(),
                     ordinate: "ms".to_owned(),
                     lines: vec![("none".to_owned(), vec![(1.0, None)])],

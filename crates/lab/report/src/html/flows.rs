@@ -5,7 +5,7 @@ use super::report::{CARD, Report};
 use super::subject::Group;
 use crate::draw::axis::Axis;
 use crate::draw::plot::Plot;
-use crate::draw::values::Key;
+use crate::draw::values::PlotKey;
 use maud::{Markup, html};
 use measure::{RunResult, Series};
 use std::ops::Range;
@@ -84,8 +84,8 @@ struct Layer {
 }
 
 impl Layer {
-    fn key(&self) -> Key {
-        Key {
+    fn key(&self) -> PlotKey {
+        PlotKey {
             name: self.group.title(),
             classes: look(&self.group),
             shape: None,
@@ -102,8 +102,8 @@ fn look(group: &Group) -> String {
 }
 
 /// The key of the link's capacity in a plot.
-fn link() -> Key {
-    Key {
+fn link() -> PlotKey {
+    PlotKey {
         name: "link".to_owned(),
         classes: String::new(),
         shape: None,

@@ -7,7 +7,7 @@ use super::rows::{Bar, Part, Rows};
 use crate::draw::Point;
 use crate::draw::axis::Axis;
 use crate::draw::plot::Plot;
-use crate::draw::values::Key;
+use crate::draw::values::PlotKey;
 use maud::{Markup, html};
 use measure::Series;
 
@@ -54,13 +54,13 @@ pub fn section(report: &Report<'_>) -> Markup {
 }
 
 /// The calls that are drawn.
-fn calls<'a>(report: &Report<'a>) -> Vec<Call<'a>> {
+fn calls<'a>(report: &Report<'a>) -> Vec<DrawnCall<'a>> {
     let names = report
         .drawn
         .first()
         .map_or(&[][..], |drawn| &drawn.series.calls);
     let calls = names.iter().enumerate().take(MOST_CALLS);
-    let calls = calls.map(|(number, name)| Call {
+    let calls = calls.map(|(number, name)| DrawnCall {
         number,
         name,
         threshold: report.subject.threshold_ms(name),
@@ -69,7 +69,7 @@ fn calls<'a>(report: &Report<'a>) -> Vec<Call<'a>> {
 }
 
 /// A call that is drawn.
-struct Call<'a> {
+struct DrawnCall<'a> {
     number: usize,
     name: &'a str,
     /// Frames with a delay above this are late, ms.
@@ -89,7 +89,7 @@ fn points(report: &Report<'_>, series: &Series, call: usize) -> Vec<Point> {
 }
 
 /// The frames of a call in the runs of one kind, by discipline.
-fn lines(report: &Report<'_>, call: &Call<'_>, worst: bool) -> Vec<Line> {
+fn lines(report: &Report<'_>, call: &DrawnCall<'_>, worst: bool) -> Vec<Line> {
     let drawn = report.drawn.iter().filter(|drawn| drawn.worst == worst);
     drawn
         .map(|drawn| (drawn.n, points(report, drawn.series, call.number)))
@@ -97,7 +97,7 @@ fn lines(report: &Report<'_>, call: &Call<'_>, worst: bool) -> Vec<Line> {
 }
 
 /// When a call stalls, and its frames' delays in the typical runs.
-fn at_a_glance(report: &Report<'_>, call: &Call<'_>) -> Markup {
+fn at_a_glance(report: &Report<'_>, call: &DrawnCall<'_>) -> Markup {
     let typical = lines(report, call, false);
     let name = call.name;
     html! {
@@ -111,7 +111,7 @@ fn at_a_glance(report: &Report<'_>, call: &Call<'_>) -> Markup {
 }
 
 /// The same in the worst runs, and more closely.
-fn of_call(report: &Report<'_>, call: &Call<'_>) -> Markup {
+fn of_call(report: &Report<'_>, call: &DrawnCall<'_>) -> Markup {
     let (typical, worst) = (lines(report, call, false), lines(report, call, true));
     html! {
         @if axis(call, &typical).is_some() {
@@ -124,7 +124,13 @@ fn of_call(report: &Report<'_>, call: &Call<'_>) -> Markup {
 }
 
 /// The delays of the frames of some runs over all of their time.
-fn over_time(report: &Report<'_>, call: &Call<'_>, lines: &[Line], file: &str, of: &str) -> Markup {
+fn over_time(
+    report: &Report<'_>,
+    call: &DrawnCall<'_>,
+    lines: &[Line],
+    file: &str,
+    of: &str,
+) -> Markup {
     let Some(y) = axis(call, lines) else {
         return html! {};
     };
@@ -146,7 +152,7 @@ fn over_time(report: &Report<'_>, call: &Call<'_>, lines: &[Line], file: &str, o
 type Line = (usize, Vec<Point>);
 
 /// The axis of these delays, with the threshold on it. None without frames.
-fn axis(call: &Call<'_>, lines: &[Line]) -> Option<Axis> {
+fn axis(call: &DrawnCall<'_>, lines: &[Line]) -> Option<Axis> {
     let delays = || {
         lines
             .iter()
@@ -164,7 +170,7 @@ fn axis(call: &Call<'_>, lines: &[Line]) -> Option<Axis> {
 /// A plot of delays with the threshold.
 fn delays(
     report: &Report<'_>,
-    call: &Call<'_>,
+    call: &DrawnCall<'_>,
     (x, y): (Axis, Axis),
     lines: &[Line],
     size: Size,
@@ -185,7 +191,7 @@ fn delays(
 
 /// The same, seconds only: the page load with the longest stall, or the start of a transfer.
 /// Nothing if that is most of the run anyway.
-fn closer(report: &Report<'_>, call: &Call<'_>, lines: &[Line]) -> Markup {
+fn closer(report: &Report<'_>, call: &DrawnCall<'_>, lines: &[Line]) -> Markup {
     let Some((from, to)) = moment(report) else {
         return html! {};
     };
@@ -242,7 +248,7 @@ fn moment(report: &Report<'_>) -> Option<(f64, f64)> {
 }
 
 /// When frames were late or lost: a row for each run.
-fn stalls(report: &Report<'_>, call: &Call<'_>) -> Markup {
+fn stalls(report: &Report<'_>, call: &DrawnCall<'_>) -> Markup {
     let parts = ["late", "lost"].map(|part| Part::new(part, part));
     let end = report.subject.duration_s;
     let title = format!("stalls of {} over time", call.name);
@@ -268,11 +274,15 @@ fn stalls(report: &Report<'_>, call: &Call<'_>) -> Markup {
                 &[late(&points, call.threshold, end)],
             );
         }
-        let keys = report.drawn.iter().zip(&names).map(|(drawn, name)| Key {
-            shape: None,
-            name: name.clone(),
-            ..report.plotted(drawn.n)
-        });
+        let keys = report
+            .drawn
+            .iter()
+            .zip(&names)
+            .map(|(drawn, name)| PlotKey {
+                shape: None,
+                name: name.clone(),
+                ..report.plotted(drawn.n)
+            });
         rows.finish(&title, keys.collect())
     };
     let caption = html! {

@@ -2,7 +2,7 @@
 
 use crate::draw::marker::marker;
 use crate::draw::palette::{HUES, SHADES};
-use crate::draw::values::Key;
+use crate::draw::values::PlotKey;
 use maud::{Markup, html};
 
 /// Dashes of lines.
@@ -95,8 +95,8 @@ impl Look {
     }
 
     /// A name that is drawn like this.
-    pub fn key(self, name: &str) -> Key {
-        Key {
+    pub fn key(self, name: &str) -> PlotKey {
+        PlotKey {
             name: name.to_owned(),
             classes: self.classes(),
             shape: Some(self.shape()),

@@ -30,7 +30,7 @@ mod tradeoff;
 mod why;
 mod words;
 
-pub use course::{Course, Figure, Time};
+pub use course::{Course, CourseFigure, Time};
 pub use frame::framed;
 pub use look::{Look, looks};
 pub use page::{Pages, html};

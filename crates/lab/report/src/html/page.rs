@@ -8,7 +8,7 @@ use super::{
     tradeoff, why,
 };
 use crate::draw::Drawing;
-use crate::export::Document;
+use crate::export::ExportDocument;
 use maud::{Markup, html};
 use measure::metric::Registry;
 use scenario::Scenario;
@@ -25,7 +25,7 @@ pub struct Pages {
 /// The report on `document`, results of `scenario` and its variants, with the columns of `metrics`.
 ///
 /// Plots over time show those of the [telling](crate::telling()) results that have a series.
-pub fn html(scenario: &Scenario, document: &Document<'_>, metrics: &Registry) -> Pages {
+pub fn html(scenario: &Scenario, document: &ExportDocument<'_>, metrics: &Registry) -> Pages {
     page(Report::new(Subject::of(scenario), document, metrics))
 }
 

@@ -4,9 +4,9 @@ use super::look::{Look, looks};
 use super::subject::Subject;
 use super::words::SHORT_NAME;
 use crate::draw::svg::short;
-use crate::draw::values::Key;
+use crate::draw::values::PlotKey;
 use crate::draw::{Drawing, axis, plot};
-use crate::export::Document;
+use crate::export::ExportDocument;
 use crate::summary::{Summary, summarize};
 use crate::telling::telling;
 use maud::{Markup, html};
@@ -22,7 +22,7 @@ const MOST_DRAWN: usize = 16;
 /// A scenario and its results.
 pub struct Report<'a> {
     pub subject: Subject<'a>,
-    pub document: &'a Document<'a>,
+    pub document: &'a ExportDocument<'a>,
     /// The metrics with a column.
     pub metrics: &'a Registry,
     /// A line for each discipline, in the order of their first result.
@@ -94,7 +94,11 @@ const NARROW: Size = Size {
 };
 
 impl<'a> Report<'a> {
-    pub fn new(subject: Subject<'a>, document: &'a Document<'a>, metrics: &'a Registry) -> Self {
+    pub fn new(
+        subject: Subject<'a>,
+        document: &'a ExportDocument<'a>,
+        metrics: &'a Registry,
+    ) -> Self {
         let summaries = summarize(document.results, metrics);
         let kept: Vec<&RunResult> = document.results.iter().collect();
         let told = telling(document.results).into_iter().filter_map(|told| {
@@ -147,7 +151,7 @@ impl<'a> Report<'a> {
     }
 
     /// A discipline in a plot.
-    pub fn plotted(&self, discipline: usize) -> Key {
+    pub fn plotted(&self, discipline: usize) -> PlotKey {
         self.look(discipline).key(self.name(discipline))
     }
 
@@ -365,7 +369,7 @@ pub struct Card<'a> {
     pub run: &'a RunResult,
     pub series: &'a Series,
     /// The discipline in a plot.
-    pub key: Key,
+    pub key: PlotKey,
     /// The name of the file with the plot.
     pub file: &'a str,
 }

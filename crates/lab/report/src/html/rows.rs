@@ -1,8 +1,8 @@
 //! Bars over time: a row for each subject, in it one or more lanes, on them intervals.
 
 use crate::draw::axis::Axis;
-use crate::draw::svg::{Path, coordinate as c, short};
-use crate::draw::values::{Key, Mark, Value};
+use crate::draw::svg::{SvgPath, coordinate as c, short};
+use crate::draw::values::{DrawnValue, Mark, PlotKey};
 use crate::draw::{CHARACTER, Drawing, abscissa};
 use maud::{Markup, PreEscaped, html};
 
@@ -29,7 +29,7 @@ pub struct Rows {
     floor: f64,
     marks: String,
     names: Vec<String>,
-    values: Vec<Value>,
+    values: Vec<DrawnValue>,
 }
 
 /// The meaning of bars of a row, and the classes that they are drawn in.
@@ -93,7 +93,7 @@ impl Rows {
         let width = self.width - RIGHT - self.left;
         let lane_height = height / lanes.len().max(1) as f64;
         let path = |number: usize| {
-            let mut path = Path::default();
+            let mut path = SvgPath::default();
             for (lane, bars) in lanes.iter().enumerate() {
                 let y = top + (lane as f64 + 0.5) * lane_height;
                 self.bars(&mut path, y, bars.iter().filter(|bar| bar.class == number));
@@ -130,7 +130,7 @@ impl Rows {
         self.names.push(name.to_owned());
         for bar in lanes.iter().flatten() {
             let part = parts.get(bar.class).map(|part| part.name.clone());
-            self.values.push(Value {
+            self.values.push(DrawnValue {
                 series: name.to_owned(),
                 mark: Mark::Span,
                 part: part.unwrap_or_default(),
@@ -142,7 +142,7 @@ impl Rows {
         }
     }
 
-    fn bars<'a>(&self, path: &mut Path, y: f64, bars: impl Iterator<Item = &'a Bar>) {
+    fn bars<'a>(&self, path: &mut SvgPath, y: f64, bars: impl Iterator<Item = &'a Bar>) {
         let mut drawn_to = f64::NEG_INFINITY;
         for bar in bars {
             let (from, to) = (self.px(bar.from), self.px(bar.to));
@@ -157,7 +157,7 @@ impl Rows {
     }
 
     /// The complete chart with its `title`; `keys` explain its colours.
-    pub fn finish(self, title: &str, keys: Vec<Key>) -> Drawing {
+    pub fn finish(self, title: &str, keys: Vec<PlotKey>) -> Drawing {
         let height = self.floor + BELOW;
         let ends = (self.left, self.width - RIGHT);
         let (axis, below) = abscissa(&self.axis, ends, self.floor, height);

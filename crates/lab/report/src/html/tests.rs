@@ -7,7 +7,7 @@ use super::html;
 use super::page::{Pages, page as whole};
 use super::report::Report;
 use super::subject::Subject;
-use crate::export::Document;
+use crate::export::ExportDocument;
 use measure::metric::Registry;
 use measure::why::Why;
 use measure::{
@@ -273,7 +273,7 @@ fn drawn(disciplines: &[&str], seeds: u64) -> Pages {
 /// A report on these runs.
 fn of_results(results: &[RunResult]) -> Pages {
     let scenario = serde_json::json!({ "name": "sample", "link": { "rate": "20mbit" } });
-    let document = Document {
+    let document = ExportDocument {
         version: "0.1.0",
         engine: "sim",
         scenario: &scenario,
@@ -487,7 +487,7 @@ fn the_subject_is_what_the_scenario_says() {
     assert_eq!(subject.transfers, [3.0]);
     assert_eq!(subject.capacities, [[(0.0, 8.0)]]);
     let json = document.to_json();
-    let document = Document {
+    let document = ExportDocument {
         version: "0.1.0",
         engine: "sim",
         scenario: &json,

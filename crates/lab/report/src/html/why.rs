@@ -6,7 +6,7 @@ use super::report::{Drawn, Report};
 use super::words::time;
 use maud::{Markup, html};
 use measure::CallResult;
-use measure::why::{Kind, Stall, Whose};
+use measure::why::{CauseKind, Stall, Whose};
 
 /// A line for each discipline, and folded behind it the explanation of each call in its runs that are drawn.
 pub fn section(report: &Report<'_>) -> Markup {
@@ -133,16 +133,16 @@ fn line(call: &str, stall: &Stall) -> Markup {
 fn place(stall: &Stall) -> String {
     let queue = stall.cause.queue.as_deref().unwrap_or_default();
     let place = match stall.cause.kind {
-        Kind::Queue => format!("queue of {queue}"),
-        Kind::Dip => format!("{queue} carried little"),
-        Kind::Device => format!("device behind {queue}"),
-        Kind::Jitter => format!("jitter behind {queue}"),
-        Kind::Loss => format!("losses behind {queue}"),
-        Kind::Policing => format!("rate limit at {queue}"),
-        Kind::Access => "sender’s line".to_owned(),
-        Kind::Sender => "sender".to_owned(),
-        Kind::Distance => "distance".to_owned(),
-        Kind::Unknown => "not seen".to_owned(),
+        CauseKind::Queue => format!("queue of {queue}"),
+        CauseKind::Dip => format!("{queue} carried little"),
+        CauseKind::Device => format!("device behind {queue}"),
+        CauseKind::Jitter => format!("jitter behind {queue}"),
+        CauseKind::Loss => format!("losses behind {queue}"),
+        CauseKind::Policing => format!("rate limit at {queue}"),
+        CauseKind::Access => "sender’s line".to_owned(),
+        CauseKind::Sender => "sender".to_owned(),
+        CauseKind::Distance => "distance".to_owned(),
+        CauseKind::Unknown => "not seen".to_owned(),
     };
     if stall.cause.back {
         format!("on the way back: {place}")

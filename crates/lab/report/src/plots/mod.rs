@@ -2,7 +2,7 @@
 
 use crate::draw::axis::Axis;
 use crate::draw::marker::SHAPES;
-use crate::draw::values::Key;
+use crate::draw::values::PlotKey;
 use crate::draw::{Drawing, palette};
 use crate::tables::plain;
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,7 @@ const DASHES: [&str; 4] = ["-", "--", ":", "-."];
 
 /// The data of a plot that the script needs in addition to its values.
 #[derive(Serialize)]
-struct Plot<'a> {
+struct PlotData<'a> {
     name: &'a str,
     title: &'a str,
     size: [f64; 2],
@@ -47,7 +47,7 @@ struct Style {
 
 /// The fields read from an earlier file.
 #[derive(Deserialize)]
-struct Named {
+struct EarlierFields {
     name: String,
 }
 
@@ -63,7 +63,7 @@ impl<'a> Scale<'a> {
 }
 
 impl Style {
-    fn of(key: &Key) -> Self {
+    fn of(key: &PlotKey) -> Self {
         let number = |class: char| {
             let mut classes = key.classes.split(' ');
             classes.find_map(|of| of.strip_prefix(class)?.parse::<usize>().ok())
@@ -90,7 +90,7 @@ pub fn write(folder: &Path, drawings: &[(String, Drawing)]) -> io::Result<()> {
         std::fs::write(folder.join(format!("{name}.svg")), drawing.svg())?;
         std::fs::write(folder.join(format!("{name}.csv")), drawing.csv()?)?;
         let keys = drawing.keys.iter();
-        plots.push(Plot {
+        plots.push(PlotData {
             name,
             title: &drawing.title,
             size: [drawing.size.0, drawing.size.1],
@@ -113,7 +113,7 @@ pub fn forget(folder: &Path) -> io::Result<()> {
         return Ok(());
     };
     // A foreign file names none of our files.
-    let plots: Vec<Named> = serde_json::from_str(&text).unwrap_or_default();
+    let plots: Vec<EarlierFields> = serde_json::from_str(&text).unwrap_or_default();
     // Names are plain, so that none leads out of the folder.
     let names = plots.iter().map(|plot| plain(&plot.name));
     let files = names.flat_map(|name| [format!("{name}.svg"), format!("{name}.csv")]);
@@ -149,7 +149,7 @@ mod tests {
 
     fn drawing() -> Drawing {
         let axis = |to| Axis::exact("v", 0.0, to, 4);
-        let key = Key {
+        let key = PlotKey {
             name: "a,b".to_owned(),
             classes: "c1 s2".to_owned(),
             shape: Some(1),

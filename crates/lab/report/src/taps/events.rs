@@ -1,7 +1,7 @@
 //! A line for each event.
 
 use super::parties::{Parties, Party, ecn_name};
-use super::{Output, Tap};
+use super::{TapOutput, WritingTap};
 use measure::{Event, LinkId, PacketId, Sink};
 use scenario::Scenario;
 use serde::Serialize;
@@ -40,12 +40,12 @@ use workload::{Event as Application, TrafficId};
 /// | `observed` | `traffic`; `figure`, its name; `value` in `unit`; `began_ns`, when the observation began |
 pub struct JsonLines<'a, W: Write> {
     parties: Parties<'a>,
-    output: Output<BufWriter<W>>,
+    output: TapOutput<BufWriter<W>>,
 }
 
 /// A line.
 #[derive(Serialize)]
-struct Line<'a> {
+struct EventLine<'a> {
     time_ns: u64,
     #[serde(flatten)]
     what: What<'a>,
@@ -54,19 +54,19 @@ struct Line<'a> {
 #[derive(Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 enum What<'a> {
-    Enqueued(Packet<'a>),
+    Enqueued(PacketEvent<'a>),
     Dequeued {
         #[serde(flatten)]
-        packet: Packet<'a>,
+        packet: PacketEvent<'a>,
         sojourn_ns: u64,
     },
     Dropped {
         #[serde(flatten)]
-        packet: Packet<'a>,
+        packet: PacketEvent<'a>,
         reason: &'static str,
     },
-    Marked(Packet<'a>),
-    Lost(Packet<'a>),
+    Marked(PacketEvent<'a>),
+    Lost(PacketEvent<'a>),
     Moved {
         link: &'a str,
         flow: u32,
@@ -108,16 +108,16 @@ enum What<'a> {
     FlowEnded {
         flow: u32,
     },
-    FrameSent(Frame<'a>),
-    FrameArrived(Frame<'a>),
-    FrameShown(Frame<'a>),
-    FrameLost(Frame<'a>),
+    FrameSent(FrameEvent<'a>),
+    FrameArrived(FrameEvent<'a>),
+    FrameShown(FrameEvent<'a>),
+    FrameLost(FrameEvent<'a>),
     AudioSent {
         #[serde(flatten)]
-        frame: Frame<'a>,
+        frame: FrameEvent<'a>,
         bytes: u32,
     },
-    AudioArrived(Frame<'a>),
+    AudioArrived(FrameEvent<'a>),
     Noticed {
         flow: u32,
         notice: &'static str,
@@ -157,7 +157,7 @@ enum What<'a> {
 }
 
 #[derive(Serialize)]
-struct Packet<'a> {
+struct PacketEvent<'a> {
     link: &'a str,
     packet: u64,
     flow: Option<u32>,
@@ -168,7 +168,7 @@ struct Packet<'a> {
 }
 
 #[derive(Serialize)]
-struct Frame<'a> {
+struct FrameEvent<'a> {
     traffic: &'a str,
     frame: u64,
 }
@@ -178,14 +178,14 @@ impl<'a, W: Write> JsonLines<'a, W> {
     pub fn new(scenario: &'a Scenario, writer: W) -> Self {
         JsonLines {
             parties: Parties::new(scenario),
-            output: Output::new(BufWriter::with_capacity(super::BUFFER, writer)),
+            output: TapOutput::new(BufWriter::with_capacity(super::BUFFER, writer)),
         }
     }
 }
 
 /// The contents of a line for `event`; none for those that only some runs tell.
 fn what<'a>(parties: &'a Parties<'_>, event: Event) -> Option<What<'a>> {
-    let of = |link: LinkId, packet: PacketId| Packet {
+    let of = |link: LinkId, packet: PacketId| PacketEvent {
         link: parties.link(link),
         packet: packet.number,
         flow: packet.flow.map(|flow| flow.0),
@@ -256,7 +256,7 @@ fn what<'a>(parties: &'a Parties<'_>, event: Event) -> Option<What<'a>> {
 /// The contents of a line for an application's event.
 fn application<'a>(parties: &'a Parties<'_>, event: Application) -> What<'a> {
     let name = |traffic: TrafficId| parties.entry(traffic).map_or("", |entry| &entry.name);
-    let frame = |call, frame| Frame {
+    let frame = |call, frame| FrameEvent {
         traffic: name(call),
         frame,
     };
@@ -367,7 +367,7 @@ impl<W: Write> Sink for JsonLines<'_, W> {
         let Some(what) = what(&self.parties, *event) else {
             return;
         };
-        let line = Line {
+        let line = EventLine {
             time_ns: now.as_nanos(),
             what,
         };
@@ -378,7 +378,7 @@ impl<W: Write> Sink for JsonLines<'_, W> {
     }
 }
 
-impl<W: Write> Tap for JsonLines<'_, W> {
+impl<W: Write> WritingTap for JsonLines<'_, W> {
     fn finish(&mut self) -> io::Result<()> {
         self.output.finish(BufWriter::flush)
     }

@@ -1,7 +1,7 @@
 //! A run as a data file of flent.
 
 use super::parties::Parties;
-use super::{Output, Tap};
+use super::{TapOutput, WritingTap};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use measure::{Event, Sink};
@@ -51,12 +51,12 @@ pub struct Flent<'a, W: Write> {
     rest: BTreeMap<TrafficId, usize>,
     pings: BTreeMap<TrafficId, usize>,
     last: Instant,
-    output: Output<BufWriter<W>>,
+    output: TapOutput<BufWriter<W>>,
 }
 
 /// What a series is of.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum SeriesKind {
     Transfer { up: bool },
     Ping,
     Other,
@@ -64,7 +64,7 @@ enum Kind {
 
 /// A series while the run goes.
 struct Gathered {
-    kind: Kind,
+    kind: SeriesKind,
     name: String,
     /// For each step the sum of its values, and how many there were.
     steps: Vec<(f64, u32)>,
@@ -133,11 +133,11 @@ impl<'a, W: Write> Flent<'a, W> {
             rest: BTreeMap::new(),
             pings: BTreeMap::new(),
             last: Instant::ZERO,
-            output: Output::new(BufWriter::with_capacity(super::BUFFER, writer)),
+            output: TapOutput::new(BufWriter::with_capacity(super::BUFFER, writer)),
         }
     }
 
-    fn begin(&mut self, kind: Kind, name: String) -> usize {
+    fn begin(&mut self, kind: SeriesKind, name: String) -> usize {
         let steps = Vec::new();
         self.series.push(Gathered { kind, name, steps });
         self.series.len() - 1
@@ -148,18 +148,18 @@ impl<'a, W: Write> Flent<'a, W> {
             return;
         };
         let (entry, own) = (party.entry, party.name());
-        let transfer = Kind::Transfer { up: entry.up };
+        let transfer = SeriesKind::Transfer { up: entry.up };
         let alone = entry.kind.entry.rows == Rows::Flows && self.series.len() < MOST_SERIES;
         let place = match party.carrier {
             Carrier::Tcp | Carrier::Quic if alone => self.begin(transfer, own),
             Carrier::Tcp | Carrier::Quic => self.of_entry(traffic, transfer, entry.name.clone()),
-            _ => self.of_entry(traffic, Kind::Other, entry.name.clone()),
+            _ => self.of_entry(traffic, SeriesKind::Other, entry.name.clone()),
         };
         self.flows.insert(flow, place);
     }
 
     /// The series that the flows of an entry share.
-    fn of_entry(&mut self, traffic: TrafficId, kind: Kind, name: String) -> usize {
+    fn of_entry(&mut self, traffic: TrafficId, kind: SeriesKind, name: String) -> usize {
         match self.rest.get(&traffic) {
             Some(&place) => place,
             None => {
@@ -186,7 +186,7 @@ impl<'a, W: Write> Flent<'a, W> {
                 } else {
                     &entry.name
                 };
-                self.begin(Kind::Ping, format!("Ping (ms) UDP {name}"))
+                self.begin(SeriesKind::Ping, format!("Ping (ms) UDP {name}"))
             }
         };
         self.pings.insert(traffic, place);
@@ -209,8 +209,8 @@ impl<'a, W: Write> Flent<'a, W> {
         let rate = 8.0 / self.step / 1e6;
         let of = |step| series.steps.get(step).copied().unwrap_or_default();
         let points = (0..steps).map(|step| match (series.kind, of(step)) {
-            (Kind::Ping, (_, 0)) => None,
-            (Kind::Ping, (sum, count)) => Some(sum / f64::from(count)),
+            (SeriesKind::Ping, (_, 0)) => None,
+            (SeriesKind::Ping, (sum, count)) => Some(sum / f64::from(count)),
             (_, (bytes, _)) => Some(bytes * rate),
         });
         points.collect()
@@ -226,19 +226,19 @@ impl<'a, W: Write> Flent<'a, W> {
         for series in &self.series {
             let points = self.points(series, steps);
             let (name, units) = match series.kind {
-                Kind::Transfer { up: true } => {
+                SeriesKind::Transfer { up: true } => {
                     ups.push(points.clone());
                     (format!("TCP upload BE::{}", ups.len()), "Mbits/s")
                 }
-                Kind::Transfer { up: false } => {
+                SeriesKind::Transfer { up: false } => {
                     downs.push(points.clone());
                     (format!("TCP download BE::{}", downs.len()), "Mbits/s")
                 }
-                Kind::Ping => {
+                SeriesKind::Ping => {
                     pings.push(points.clone());
                     (series.name.clone(), "ms")
                 }
-                Kind::Other => (series.name.clone(), "Mbits/s"),
+                SeriesKind::Other => (series.name.clone(), "Mbits/s"),
             };
             let analects_flow = series.name.clone();
             let meta = Meta {
@@ -338,7 +338,7 @@ impl<W: Write> Sink for Flent<'_, W> {
     }
 }
 
-impl<W: Write> Tap for Flent<'_, W> {
+impl<W: Write> WritingTap for Flent<'_, W> {
     fn finish(&mut self) -> io::Result<()> {
         let file = self.file();
         self.output.finish(|out| {

@@ -1,7 +1,7 @@
 //! A line for each packet and queue.
 
 use super::parties::{Parties, ecn_name};
-use super::{Output, Tap};
+use super::{TapOutput, WritingTap};
 use measure::{Event, LinkId, PacketId, Sink};
 use qdisc::DropReason;
 use scenario::Scenario;
@@ -48,12 +48,12 @@ pub struct PacketLog<'a, W: Write> {
     parties: Parties<'a>,
     waiting: BTreeMap<u64, Waiting>,
     /// The last one to leave: if the wire loses it, that event is next.
-    left: Option<Line>,
+    left: Option<LogLine>,
     lines: PacketLines<W>,
 }
 
 /// The file of a [`PacketLog`], for whoever else has such packets.
-pub struct PacketLines<W: Write>(Output<csv::Writer<W>>);
+pub struct PacketLines<W: Write>(TapOutput<csv::Writer<W>>);
 
 /// One of its lines.
 #[derive(Debug, Clone, Copy)]
@@ -88,7 +88,7 @@ impl<W: Write> PacketLines<W> {
         let out = csv::WriterBuilder::new()
             .buffer_capacity(super::BUFFER)
             .from_writer(writer);
-        let mut output = Output::new(out);
+        let mut output = TapOutput::new(out);
         output.write(|out| Ok(out.write_record(HEAD)?));
         PacketLines(output)
     }
@@ -128,7 +128,7 @@ struct Waiting {
     marked: bool,
 }
 
-struct Line {
+struct LogLine {
     came: Instant,
     left: Instant,
     link: LinkId,
@@ -161,7 +161,7 @@ impl<'a, W: Write> PacketLog<'a, W> {
             None if waiting.marked => ("marked", ""),
             None => ("sent", ""),
         };
-        self.left = Some(Line {
+        self.left = Some(LogLine {
             came: waiting.came,
             left,
             link,
@@ -233,7 +233,7 @@ impl<W: Write> Sink for PacketLog<'_, W> {
     }
 }
 
-impl<W: Write> Tap for PacketLog<'_, W> {
+impl<W: Write> WritingTap for PacketLog<'_, W> {
     fn finish(&mut self) -> io::Result<()> {
         self.write_left();
         self.lines.finish()

@@ -3,7 +3,7 @@
 //! plots.
 //!
 //! Each writes, through a buffer, into its output. Errors there never disturb the run: the first
-//! error is kept, nothing more is written, and [`Tap::finish`] returns it.
+//! error is kept, nothing more is written, and [`WritingTap::finish`] returns it.
 
 mod events;
 mod flent;
@@ -23,7 +23,7 @@ use measure::Sink;
 use std::io;
 
 /// A tap that writes.
-pub trait Tap: Sink {
+pub trait WritingTap: Sink {
     /// The run is over: writes the data that is still held back.
     ///
     /// # Errors
@@ -35,14 +35,14 @@ pub trait Tap: Sink {
 const BUFFER: usize = 1 << 16;
 
 /// The output of a tap, until an error.
-struct Output<O> {
+struct TapOutput<O> {
     out: O,
     failed: Option<io::Error>,
 }
 
-impl<O> Output<O> {
+impl<O> TapOutput<O> {
     const fn new(out: O) -> Self {
-        Output { out, failed: None }
+        TapOutput { out, failed: None }
     }
 
     /// Lets `write` write, unless there was an error before.

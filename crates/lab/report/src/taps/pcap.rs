@@ -2,7 +2,7 @@
 
 use super::parties::Parties;
 use super::rtp::{self, Headers};
-use super::{Output, Tap};
+use super::{TapOutput, WritingTap};
 use etherparse::{IpDscp, IpEcn, IpNumber, Ipv4Header, TcpHeader, UdpHeader};
 use measure::{Event, LinkId, PacketId, Sink};
 use scenario::Scenario;
@@ -30,12 +30,12 @@ const SECOND: u64 = 1_000_000_000;
 const HOPS: u8 = 255;
 
 /// A capture file (pcap, `LINKTYPE_RAW`) with nanoseconds: packets that begin with an IP header.
-pub struct Capture<W: Write>(Output<BufWriter<W>>);
+pub struct Capture<W: Write>(TapOutput<BufWriter<W>>);
 
 impl<W: Write> Capture<W> {
     /// An empty one, written to `writer`, of packets with at most `snap` bytes.
     pub fn new(writer: W, snap: u32) -> Self {
-        let mut output = Output::new(BufWriter::with_capacity(super::BUFFER, writer));
+        let mut output = TapOutput::new(BufWriter::with_capacity(super::BUFFER, writer));
         output.write(|out| {
             out.write_all(&MAGIC.to_le_bytes())?;
             out.write_all(&VERSION[0].to_le_bytes())?;
@@ -213,7 +213,7 @@ impl<W: Write> Sink for Pcap<'_, W> {
     }
 }
 
-impl<W: Write> Tap for Pcap<'_, W> {
+impl<W: Write> WritingTap for Pcap<'_, W> {
     fn finish(&mut self) -> io::Result<()> {
         self.capture.finish()
     }

@@ -1,6 +1,6 @@
 //! A run that is small enough to be written down by hand.
 
-use super::{Flent, JsonLines, PacketLog, Pcap, Tap};
+use super::{Flent, JsonLines, PacketLog, Pcap, WritingTap};
 use etherparse::{LaxNetSlice, LaxSlicedPacket, TransportSlice};
 use measure::{Event, LinkId, MediaContent, MediaPart, PacketId, Sink as _};
 use qdisc::{Class, DropReason, FlowId};
@@ -111,14 +111,14 @@ fn events() -> Vec<(u64, Event)> {
     ]
 }
 
-fn tell(tap: &mut dyn Tap) {
+fn tell(tap: &mut dyn WritingTap) {
     for (micros, event) in events() {
         tap.event(Instant::from_nanos(micros * 1000), &event);
     }
 }
 
 /// The output of a tap for it.
-fn written(make: for<'a> fn(&'a Scenario, &'a mut Vec<u8>) -> Box<dyn Tap + 'a>) -> Vec<u8> {
+fn written(make: for<'a> fn(&'a Scenario, &'a mut Vec<u8>) -> Box<dyn WritingTap + 'a>) -> Vec<u8> {
     let (scenario, mut bytes) = (scenario(), Vec::new());
     let mut tap = make(&scenario, &mut bytes);
     tell(&mut *tap);
@@ -273,7 +273,7 @@ impl Write for Disk {
 fn an_error_is_kept_until_the_end() {
     let scenario = scenario();
     for room in [0, 100, 50_000] {
-        let taps: [Box<dyn Tap + '_>; 3] = [
+        let taps: [Box<dyn WritingTap + '_>; 3] = [
             Box::new(PacketLog::new(&scenario, Disk(room))),
             Box::new(Pcap::new(&scenario, Disk(room))),
             Box::new(JsonLines::new(&scenario, Disk(room))),

@@ -37,7 +37,7 @@ const OF_LOAD: &[(&str, Near)] = &[("plt", within(0.15))];
 
 /// Which flow a figure is of.
 #[derive(Debug, Clone, PartialEq)]
-enum Place {
+enum FigureFlow {
     Link,
     /// The one of this name.
     Flow(String),
@@ -49,7 +49,7 @@ enum Place {
 
 /// A figure of one flow, or of the link.
 #[derive(Debug, Clone)]
-pub(super) struct Figure {
+pub(super) struct AgreementFigure {
     /// Of which flow, in words.
     pub of: String,
     /// The kind of its traffic; none of the link.
@@ -57,22 +57,22 @@ pub(super) struct Figure {
     pub metric: &'static str,
     pub unit: &'static str,
     pub near: Near,
-    place: Place,
+    place: FigureFlow,
 }
 
 /// A figure in one run.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Seen {
+pub(super) struct SeenFigure {
     pub value: f64,
     /// The end of the run cut it off: it would have been more.
     pub cut: bool,
 }
 
 /// The figures of `scenario`, whose pages load at most `loads` times.
-pub(super) fn figures(scenario: &Scenario, loads: u32, metrics: &Registry) -> Vec<Figure> {
+pub(super) fn figures(scenario: &Scenario, loads: u32, metrics: &Registry) -> Vec<AgreementFigure> {
     let mut all = Vec::new();
-    let mut add = |of: &str, kind, place: &Place, compared: &[(&'static str, Near)]| {
-        all.extend(compared.iter().map(|(metric, near)| Figure {
+    let mut add = |of: &str, kind, place: &FigureFlow, compared: &[(&'static str, Near)]| {
+        all.extend(compared.iter().map(|(metric, near)| AgreementFigure {
             of: of.to_owned(),
             kind,
             metric,
@@ -81,7 +81,7 @@ pub(super) fn figures(scenario: &Scenario, loads: u32, metrics: &Registry) -> Ve
             place: place.clone(),
         }));
     };
-    add("link", None, &Place::Link, OF_LINK);
+    add("link", None, &FigureFlow::Link, OF_LINK);
     for entry in &scenario.traffic {
         let kind = Some(entry.kind.name());
         let compared = match entry.kind.entry.rows {
@@ -89,7 +89,7 @@ pub(super) fn figures(scenario: &Scenario, loads: u32, metrics: &Registry) -> Ve
             Rows::Flows => OF_TRANSFER,
             Rows::Loads => {
                 for load in 0..loads {
-                    let place = Place::Load(entry.name.clone(), load, scenario.duration);
+                    let place = FigureFlow::Load(entry.name.clone(), load, scenario.duration);
                     let of = format!("{}, load {}", entry.name, load + 1);
                     add(&of, kind, &place, OF_LOAD);
                 }
@@ -106,43 +106,43 @@ pub(super) fn figures(scenario: &Scenario, loads: u32, metrics: &Registry) -> Ve
 
 /// The flows of an entry. Several that differ only by chance are told apart by rank: which of them
 /// has the most in a run is chance; the amount is not.
-fn places(entry: &Traffic) -> Vec<(String, Place)> {
+fn places(entry: &Traffic) -> Vec<(String, FigureFlow)> {
     let names: Vec<String> = (1..=entry.count).map(|n| flow_name(entry, n)).collect();
     let exchangeable = names.len() > 1 && entry.stagger == Duration::ZERO;
     if !exchangeable {
         let named = names
             .into_iter()
-            .map(|name| (name.clone(), Place::Flow(name)));
+            .map(|name| (name.clone(), FigureFlow::Flow(name)));
         return named.collect();
     }
     let ranked = (0..names.len()).map(|rank| {
         let of = format!("{}, {} of {}", entry.name, rank + 1, names.len());
-        (of, Place::Rank(names.clone(), rank))
+        (of, FigureFlow::Rank(names.clone(), rank))
     });
     ranked.collect()
 }
 
-impl Figure {
+impl AgreementFigure {
     /// The figure in `run`; none if it is missing.
-    pub fn of(&self, run: &RunResult, metrics: &Registry) -> Option<Seen> {
+    pub fn of(&self, run: &RunResult, metrics: &Registry) -> Option<SeenFigure> {
         let observed = Observed { run, control: None };
         let metric = metrics.get(self.metric)?;
         let first = |name: &str| (metric.take)(&observed, name).first().copied();
-        let whole = |value| Seen { value, cut: false };
+        let whole = |value| SeenFigure { value, cut: false };
         match &self.place {
-            Place::Link => first("").map(whole),
-            Place::Flow(name) => first(name).map(whole),
-            Place::Rank(names, rank) => {
+            FigureFlow::Link => first("").map(whole),
+            FigureFlow::Flow(name) => first(name).map(whole),
+            FigureFlow::Rank(names, rank) => {
                 let values: Option<Vec<f64>> = names.iter().map(|name| first(name)).collect();
                 let mut values = values?;
                 values.sort_by(f64::total_cmp);
                 values.get(*rank).copied().map(whole)
             }
-            Place::Load(name, load, duration) => {
+            FigureFlow::Load(name, load, duration) => {
                 let mut pages = run.pages.iter();
                 let page = pages.find(|page| page.name == *name && page.load == *load)?;
                 let left = || 1e3 * (duration.as_secs_f64() - page.start_s);
-                Some(Seen {
+                Some(SeenFigure {
                     value: page.plt_ms.unwrap_or_else(left),
                     cut: page.plt_ms.is_none(),
                 })

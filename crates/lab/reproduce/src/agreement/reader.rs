@@ -3,8 +3,8 @@
 //! One figure is decided by its own few runs. A deviation that all disciplines share shows sooner in
 //! all of them together.
 
-use super::figures::Figure;
-use super::{Row, Verdict, decided, pairs_of_runs};
+use super::figures::AgreementFigure;
+use super::{AgreementVerdict, Row, decided, pairs_of_runs};
 use measure::estimate::{self, Against, Bounds, Estimate, LEVEL, Statistic};
 use measure::metric::Registry;
 use measure::{RunResult, Units};
@@ -23,7 +23,7 @@ pub struct Reading {
     /// The greatest difference that does not matter: 10 % of the witness's, or 5 ms of a time.
     pub allowed: f64,
     /// Whether it is that near.
-    pub verdict: Verdict,
+    pub verdict: AgreementVerdict,
     /// The complement of the least confidence with which that would be decided.
     pub p: f64,
 }
@@ -58,7 +58,7 @@ pub struct Pooled {
     /// Its 95 % interval, over seeds; null if it is unknown.
     pub ci95: Option<(f64, f64)>,
     /// Whether it is within 10 %.
-    pub verdict: Verdict,
+    pub verdict: AgreementVerdict,
     /// As in [`Reading`].
     pub p: f64,
 }
@@ -68,7 +68,11 @@ type Part<'a> = (&'a RunResult, [f64; 2]);
 
 /// The runs of `sides` with their [`Part`] of `figure`; none if it is zero in all runs of both, or the
 /// witness's is a rate of zero.
-fn parts<'a>(figure: &Figure, sides: [&'a [RunResult]; 2], metrics: &Registry) -> Vec<Part<'a>> {
+fn parts<'a>(
+    figure: &AgreementFigure,
+    sides: [&'a [RunResult]; 2],
+    metrics: &Registry,
+) -> Vec<Part<'a>> {
     let pairs = pairs_of_runs(figure, sides, metrics);
     let witness = pairs.iter().map(|(_, pair)| pair[1].value);
     let mean = witness.sum::<f64>() / pairs.len() as f64;
@@ -88,7 +92,7 @@ fn parts<'a>(figure: &Figure, sides: [&'a [RunResult]; 2], metrics: &Registry) -
 /// sides.
 pub(super) fn pooled(
     scenario: &str,
-    figures: &[Figure],
+    figures: &[AgreementFigure],
     cases: &[[Vec<RunResult>; 2]],
     metrics: &Registry,
 ) -> Vec<Pooled> {
@@ -99,7 +103,8 @@ pub(super) fn pooled(
         }
     }
     let of_metric = |name| {
-        let figures: Vec<&Figure> = figures.iter().filter(|all| all.metric == name).collect();
+        let figures: Vec<&AgreementFigure> =
+            figures.iter().filter(|all| all.metric == name).collect();
         let cases = cases.iter();
         let cases = cases.map(|[ours, witness]| of_case(&figures, [ours, witness], metrics));
         let cases: Vec<Vec<Vec<Part<'_>>>> = cases.collect();
@@ -111,7 +116,7 @@ pub(super) fn pooled(
 /// The parts of each of `figures` under one discipline, whose runs `sides` are; without those that are
 /// zero.
 fn of_case<'a>(
-    figures: &[&Figure],
+    figures: &[&AgreementFigure],
     sides: [&'a [RunResult]; 2],
     metrics: &Registry,
 ) -> Vec<Vec<Part<'a>>> {
@@ -187,22 +192,22 @@ impl Readings {
         };
         for (row, reading) in read {
             found.all += 1;
-            found.near += usize::from(reading.verdict == Verdict::Agrees);
-            found.far += usize::from(reading.verdict == Verdict::Differs);
+            found.near += usize::from(reading.verdict == AgreementVerdict::Agrees);
+            found.far += usize::from(reading.verdict == AgreementVerdict::Differs);
             found.means_near += usize::from(row.difference.abs() <= reading.allowed);
         }
         found
     }
 
     /// Whether 95 % of them are near; of none that cannot be told.
-    pub fn verdict(&self) -> Verdict {
+    pub fn verdict(&self) -> AgreementVerdict {
         let most = MOST * self.all as f64;
         if self.all > 0 && self.near as f64 >= most {
-            Verdict::Agrees
+            AgreementVerdict::Agrees
         } else if ((self.all - self.far) as f64) < most {
-            Verdict::Differs
+            AgreementVerdict::Differs
         } else {
-            Verdict::Untold
+            AgreementVerdict::Untold
         }
     }
 }

@@ -53,13 +53,13 @@ fn rows(traffic: &str, sides: [&[RunResult]; 2]) -> Vec<Row> {
     rows.collect()
 }
 
-fn verdicts(rows: &[Row]) -> Vec<(&str, Verdict)> {
+fn verdicts(rows: &[Row]) -> Vec<(&str, AgreementVerdict)> {
     rows.iter()
         .map(|row| (row.of.as_str(), row.verdict))
         .collect()
 }
 
-use Verdict::{Agrees, Differs, Untold};
+use AgreementVerdict::{Agrees, Differs, Untold};
 
 #[test]
 fn one_flow_up_and_one_down_is_a_miss_though_the_mean_is_the_same() {
@@ -276,7 +276,8 @@ fn the_links_own_queue_is_compared_too() {
         (1..=8).map(run).collect()
     };
     let found = rows(&bulk("bulk", 1), [&side(15.0), &side(12.0)]);
-    let found: Vec<(&str, Verdict)> = found.iter().map(|row| (row.metric, row.verdict)).collect();
+    let found: Vec<(&str, AgreementVerdict)> =
+        found.iter().map(|row| (row.metric, row.verdict)).collect();
     assert_eq!(found, [("utilization", Agrees), ("sojourn", Differs)]);
 }
 

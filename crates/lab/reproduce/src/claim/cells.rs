@@ -32,7 +32,7 @@ impl Quantifier {
 }
 
 /// A claim about one cell.
-pub(super) struct Cell {
+pub(super) struct ClaimCell {
     /// The claim with one metric and, if the cells are over them, one case or rival.
     pub(super) claim: Claim,
     /// Values of axes that it is restricted to.
@@ -82,15 +82,15 @@ impl Claim {
     }
 
     /// Every cell; `labels` has the values of an axis.
-    pub(super) fn cells(&self, labels: impl Fn(&str) -> Vec<String>) -> Vec<Cell> {
-        let whole = Cell {
+    pub(super) fn cells(&self, labels: impl Fn(&str) -> Vec<String>) -> Vec<ClaimCell> {
+        let whole = ClaimCell {
             claim: self.clone(),
             place: self.place.clone(),
             name: String::new(),
         };
         let (_, over) = self.quantified();
         over.0.iter().fold(vec![whole], |cells, name| {
-            let apart = |cell: Cell| -> Vec<Cell> {
+            let apart = |cell: ClaimCell| -> Vec<ClaimCell> {
                 match name.as_str() {
                     "of" => cell.by(self.of.0.iter(), |claim| &mut claim.of, ""),
                     "to" => cell.by(self.to.0.iter(), |claim| &mut claim.to, "to "),
@@ -103,18 +103,18 @@ impl Claim {
     }
 }
 
-impl Cell {
+impl ClaimCell {
     /// A cell for each of the names in one of the claim's lists.
     fn by<'n>(
         &self,
         names: impl Iterator<Item = &'n String>,
         list: impl Fn(&mut Claim) -> &mut Names,
         word: &str,
-    ) -> Vec<Cell> {
+    ) -> Vec<ClaimCell> {
         let one = |name: &String| {
             let mut claim = self.claim.clone();
             *list(&mut claim) = Names(vec![name.clone()]);
-            Cell {
+            ClaimCell {
                 claim,
                 place: self.place.clone(),
                 name: self.named(&format!("{word}{name}")),
@@ -124,12 +124,12 @@ impl Cell {
     }
 
     /// A cell for each value of an axis.
-    fn along(&self, axis: &str, labels: Vec<String>) -> Vec<Cell> {
+    fn along(&self, axis: &str, labels: Vec<String>) -> Vec<ClaimCell> {
         let one = |label: String| {
             let name = self.named(&format!("{axis} {label}"));
             let mut place = self.place.clone();
             place.insert(axis.to_owned(), label);
-            Cell {
+            ClaimCell {
                 claim: self.claim.clone(),
                 place,
                 name,

@@ -1,6 +1,6 @@
 //! What came of a sentence: its verdict, its checks, their cells.
 
-use super::cells::{Cell, Quantifier};
+use super::cells::{ClaimCell, Quantifier};
 use super::{Claim, never};
 use crate::departures::{Departures, Difference};
 use crate::records::Records;
@@ -9,7 +9,7 @@ use serde::Serialize;
 
 /// The place of an experiment's claims.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place<'a> {
+pub(crate) struct ClaimsPlace<'a> {
     /// The experiment that they belong to.
     pub(crate) experiment: &'a str,
     /// The preset of that one's calls, if one was asked for.
@@ -23,7 +23,7 @@ pub(crate) struct Place<'a> {
 /// Who says a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum Speaker {
     /// The paper.
     Paper,
     /// We ask it.
@@ -34,7 +34,7 @@ pub enum Kind {
 
 /// The outcome of a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub enum Verdict {
+pub enum ClaimVerdict {
     /// Our values are where it has them, at the confidence required of claims (decision 0041).
     #[serde(rename = "holds")]
     Holds,
@@ -49,14 +49,14 @@ pub enum Verdict {
     Untold,
 }
 
-impl Verdict {
+impl ClaimVerdict {
     /// As it is printed.
     pub fn name(&self) -> &'static str {
         match self {
-            Verdict::Holds => "holds",
-            Verdict::Fails => "does not hold",
-            Verdict::Untested => "not tested",
-            Verdict::Untold => "cannot be told",
+            ClaimVerdict::Holds => "holds",
+            ClaimVerdict::Fails => "does not hold",
+            ClaimVerdict::Untested => "not tested",
+            ClaimVerdict::Untold => "cannot be told",
         }
     }
 }
@@ -70,13 +70,13 @@ pub struct Judged {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calls: Option<String>,
     /// Who says it.
-    pub kind: Kind,
+    pub kind: Speaker,
     /// Its place in the paper; for a question of our own, what the experiment is about.
     pub place: String,
     /// The sentence, or the question.
     pub sentence: String,
     /// The verdict; null for what a paper says of its recordings.
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<ClaimVerdict>,
     /// Why it is not tested: settings that differ, or that the paper does not state.
     pub limits: Vec<String>,
     /// Its checks: it holds if all of them do.
@@ -139,7 +139,7 @@ impl Check {
 }
 
 /// The claims against `records`, by sentence, without verdicts.
-pub(crate) fn judged(claims: &[Claim], of: Place<'_>, records: &Records<'_>) -> Vec<Judged> {
+pub(crate) fn judged(claims: &[Claim], of: ClaimsPlace<'_>, records: &Records<'_>) -> Vec<Judged> {
     let heads = claims.iter().filter(|claim| claim.part_of.is_none());
     let sentence = |head: &Claim| {
         let part = |claim: &&Claim| claim.part_of.as_ref() == Some(&head.id);
@@ -171,29 +171,29 @@ impl Judged {
         }
         let all = Quantifier::Each.of(self.checks.iter().map(|check| check.inside));
         let verdict = match all {
-            _ if self.kind == Kind::Data => return,
-            _ if !self.limits.is_empty() => Verdict::Untested,
-            Some(false) if self.kind == Kind::Paper && !departures.unstated.is_empty() => {
+            _ if self.kind == Speaker::Data => return,
+            _ if !self.limits.is_empty() => ClaimVerdict::Untested,
+            Some(false) if self.kind == Speaker::Paper && !departures.unstated.is_empty() => {
                 self.limits = departures.silences().collect();
-                Verdict::Untested
+                ClaimVerdict::Untested
             }
-            Some(true) => Verdict::Holds,
-            Some(false) => Verdict::Fails,
-            None => Verdict::Untold,
+            Some(true) => ClaimVerdict::Holds,
+            Some(false) => ClaimVerdict::Fails,
+            None => ClaimVerdict::Untold,
         };
         self.verdict = Some(verdict);
     }
 }
 
 impl Claim {
-    pub(crate) fn kind(&self) -> Kind {
+    pub(crate) fn kind(&self) -> Speaker {
         let of_data = |fact: &String| fact.starts_with("pages ") || fact.starts_with("traces ");
         if self.question.is_some() {
-            Kind::Own
+            Speaker::Own
         } else if self.fact.as_ref().is_some_and(of_data) {
-            Kind::Data
+            Speaker::Data
         } else {
-            Kind::Paper
+            Speaker::Paper
         }
     }
 
@@ -202,7 +202,7 @@ impl Claim {
         let runs = all.iter().any(|claim| !claim.metrics.0.is_empty());
         let shortened = departures.shortened.iter().filter(|_| runs).cloned();
         let mut limits: Vec<String> = shortened.collect();
-        if self.kind() == Kind::Paper {
+        if self.kind() == Speaker::Paper {
             let of_runs = departures.differs.iter().filter(|_| runs).cloned();
             let own = all.iter().flat_map(|claim| &claim.differs);
             limits.extend(of_runs.chain(own.map(Difference::told)));
@@ -212,7 +212,7 @@ impl Claim {
     }
 
     /// The check against `records`, in each of its cells.
-    fn checked(&self, of: Place<'_>, records: &Records<'_>) -> Check {
+    fn checked(&self, of: ClaimsPlace<'_>, records: &Records<'_>) -> Check {
         let cells = self.cells(|axis| records.labels(axis)).into_iter();
         let notes = self.reading.iter().chain(&self.why);
         let notes: Vec<&str> = notes.map(String::as_str).collect();
@@ -227,10 +227,10 @@ impl Claim {
     }
 }
 
-impl Cell {
+impl ClaimCell {
     /// The measured value, and whether it is in the range.
     fn checked(self, records: &Records<'_>) -> Checked {
-        let Cell { claim, place, name } = self;
+        let ClaimCell { claim, place, name } = self;
         let mut checked = Checked {
             cell: name,
             unit: claim.unit(records.design().metrics),

@@ -1,6 +1,6 @@
 //! The tables of claims on pages, read back.
 
-use crate::claim::Verdict;
+use crate::claim::ClaimVerdict;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
@@ -34,8 +34,8 @@ pub struct Row {
 
 impl Row {
     /// The verdict, if it has one.
-    pub fn verdict(&self) -> Option<Verdict> {
-        use Verdict::{Fails, Holds, Untested, Untold};
+    pub fn verdict(&self) -> Option<ClaimVerdict> {
+        use ClaimVerdict::{Fails, Holds, Untested, Untold};
         let told = self.told.replace("**", "");
         [Holds, Fails, Untested, Untold]
             .into_iter()
@@ -207,13 +207,13 @@ What the paper says:
         assert_eq!(section.file, "e.md");
         let rows = section.rows("“It is a|b” (1)");
         assert_eq!(rows.len(), 3);
-        assert_eq!(rows[0].verdict(), Some(Verdict::Fails));
+        assert_eq!(rows[0].verdict(), Some(ClaimVerdict::Fails));
         assert_eq!(
             (rows[1].check.as_str(), rows[1].verdict()),
             ("stall: at most 5", None)
         );
         let rows = section.rows("“So is this” (2)");
-        assert_eq!(rows[0].verdict(), Some(Verdict::Holds));
+        assert_eq!(rows[0].verdict(), Some(ClaimVerdict::Holds));
         assert_eq!(rows[0].ours, "7.1 (6.0 to 8.2) s");
         assert_eq!(section.rows.len(), 4, "other tables are none of claims");
         assert!(

@@ -2,10 +2,10 @@
 
 use super::ours;
 use crate::Outcome;
-use crate::claim::{Check, Judged, Kind, Verdict};
+use crate::claim::{Check, ClaimVerdict, Judged, Speaker};
 
 /// A line of a table of claims.
-pub struct Line {
+pub struct ClaimLine {
     /// The sentence, the check or its cell, our value, the verdict or whether the cell is inside, a note.
     pub cells: [String; 5],
     /// The check that it is of, none if of all, and the cell, none if of all of them.
@@ -14,13 +14,13 @@ pub struct Line {
 
 /// A sentence as lines: with its check if it has one, and below it its checks and their cells. What keeps
 /// all sentences of `outcome` from being tested stands above the table.
-pub fn lines(judged: &Judged, outcome: &Outcome<'_>) -> Vec<Line> {
+pub fn lines(judged: &Judged, outcome: &Outcome<'_>) -> Vec<ClaimLine> {
     let said = said(judged);
     let common = outcome.departures.told();
     let limits = judged.limits.iter().filter(|limit| !common.contains(limit));
     let limits: Vec<&str> = limits.map(String::as_str).collect();
     let verdict = match judged.verdict {
-        Some(Verdict::Fails) => format!("**{}**", Verdict::Fails.name()),
+        Some(ClaimVerdict::Fails) => format!("**{}**", ClaimVerdict::Fails.name()),
         Some(verdict) => verdict.name().to_owned(),
         None => String::new(),
     };
@@ -28,7 +28,7 @@ pub fn lines(judged: &Judged, outcome: &Outcome<'_>) -> Vec<Line> {
     if judged.checks.len() > 1 {
         let note = limits.join(". ");
         let of_all = "all of these".to_owned();
-        lines.push(Line {
+        lines.push(ClaimLine {
             cells: [said.clone(), of_all, String::new(), verdict.clone(), note],
             of: [None, None],
         });
@@ -51,7 +51,7 @@ fn of_check(
     check: &Check,
     [said, verdict]: [String; 2],
     limits: Vec<&str>,
-) -> Vec<Line> {
+) -> Vec<ClaimLine> {
     let only = match &check.cells[..] {
         [only] => Some(only),
         _ => None,
@@ -62,7 +62,7 @@ fn of_check(
     // What cannot be tested is the reason of cell and sentence.
     notes.dedup();
     // What a check of a capped or alone sentence has is told by its verdict, except where that is capped.
-    let capped = judged.verdict == Some(Verdict::Untested) || judged.kind == Kind::Data;
+    let capped = judged.verdict == Some(ClaimVerdict::Untested) || judged.kind == Speaker::Data;
     let told = only
         .filter(|cell| capped && cell.ours.is_some())
         .map_or("", |cell| inside(cell.inside));
@@ -72,12 +72,12 @@ fn of_check(
         (false, false) => format!("{verdict} ({told})"),
     };
     let value = only.map_or(String::new(), ours);
-    let head = Line {
+    let head = ClaimLine {
         cells: [said, check.check.clone(), value, verdict, notes.join(". ")],
         of: [Some(check.id.clone()), None],
     };
     let cells = check.cells.iter().filter(|_| only.is_none());
-    let cells = cells.map(|cell| Line {
+    let cells = cells.map(|cell| ClaimLine {
         cells: [
             String::new(),
             cell.cell.clone(),
@@ -93,8 +93,8 @@ fn of_check(
 /// The sentence with its place, or the question.
 fn said(judged: &Judged) -> String {
     match judged.kind {
-        Kind::Own => judged.sentence.clone(),
-        Kind::Paper | Kind::Data => format!("“{}” ({})", judged.sentence, judged.place),
+        Speaker::Own => judged.sentence.clone(),
+        Speaker::Paper | Speaker::Data => format!("“{}” ({})", judged.sentence, judged.place),
     }
 }
 

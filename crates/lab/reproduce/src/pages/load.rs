@@ -66,7 +66,7 @@ impl Access {
     ///
     /// # Errors
     /// The errors of [`Engine::run`].
-    pub fn load(&self, engine: &dyn Engine, page: &Arc<Page>) -> Result<Load, EngineError> {
+    pub fn load(&self, engine: &dyn Engine, page: &Arc<Page>) -> Result<ObservedLoad, EngineError> {
         let mut scenario = self.0.clone();
         for traffic in &mut scenario.traffic {
             traffic.kind.workload = Arc::new(PageLoads {
@@ -78,7 +78,7 @@ impl Access {
                 pages: vec![Arc::clone(page)],
             });
         }
-        let mut meter = Meter::new(page);
+        let mut meter = LoadMeter::new(page);
         engine.run(&scenario, &scenario.disciplines[0], 1, &mut meter)?;
         Ok(meter.load)
     }
@@ -86,7 +86,7 @@ impl Access {
 
 /// The observations of a load.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Load {
+pub struct ObservedLoad {
     /// Most flows that receive bytes within the same 10 ms: application bytes at the home side, TLS
     /// handshakes over TCP included, bare acknowledgements and QUIC handshakes not.
     pub active: u64,
@@ -105,7 +105,7 @@ pub struct Load {
 }
 
 /// Counts the flows of the one load that an engine reports.
-struct Meter<'a> {
+struct LoadMeter<'a> {
     page: &'a Page,
     active: ActiveFlows,
     /// Requests that are outstanding, by origin.
@@ -114,19 +114,19 @@ struct Meter<'a> {
     open: u64,
     /// The bytes left of each connection's handshake.
     handshakes: Vec<u64>,
-    load: Load,
+    load: ObservedLoad,
 }
 
-impl<'a> Meter<'a> {
+impl<'a> LoadMeter<'a> {
     fn new(page: &'a Page) -> Self {
-        Meter {
+        LoadMeter {
             page,
             active: ActiveFlows::default(),
             outstanding: vec![0; page.origins().len()],
             in_use: 0,
             open: 0,
             handshakes: Vec::new(),
-            load: Load::default(),
+            load: ObservedLoad::default(),
         }
     }
 
@@ -162,7 +162,7 @@ impl<'a> Meter<'a> {
     }
 }
 
-impl Sink for Meter<'_> {
+impl Sink for LoadMeter<'_> {
     fn event(&mut self, now: Instant, event: &Event) {
         let Event::Traffic(event) = *event else {
             return;
@@ -271,7 +271,7 @@ mod tests {
     #[test]
     fn a_load_counted_by_hand() {
         let page = page();
-        let mut meter = Meter::new(&page);
+        let mut meter = LoadMeter::new(&page);
         let mut at = |ms, events: &[Application]| {
             for &event in events {
                 let now = Instant::ZERO + Duration::from_millis(ms);
@@ -306,7 +306,7 @@ mod tests {
             70,
             &[done(1), done(2), Application::PageDone { page, load }],
         );
-        let expected = Load {
+        let expected = ObservedLoad {
             active: 3,
             in_use: 3,
             open: 3,

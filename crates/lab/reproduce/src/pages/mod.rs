@@ -8,7 +8,7 @@
 mod load;
 mod published;
 
-pub use load::{Access, Load};
+pub use load::{Access, ObservedLoad};
 pub use published::{ARCHIVE, PUBLISHED, TABLE_2, archived, published};
 
 use campaign::Progress;
@@ -22,14 +22,14 @@ use workload::statistics::{Statistics, Versions};
 
 /// A page's figures.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Site {
+pub struct PageFigures {
     /// The page's name.
     pub name: String,
-    /// See [`Load::active`].
+    /// See [`ObservedLoad::active`].
     pub active: u64,
-    /// See [`Load::in_use`].
+    /// See [`ObservedLoad::in_use`].
     pub in_use: u64,
-    /// See [`Load::open`].
+    /// See [`ObservedLoad::open`].
     pub open: u64,
     /// Connections opened.
     pub connections: u64,
@@ -102,18 +102,18 @@ impl Distribution {
 pub struct Survey {
     /// Pages that were not complete within ten minutes.
     pub incomplete: usize,
-    /// Distributions by name: those of [`Site`] over pages; `request_bytes`, the length of an
+    /// Distributions by name: those of [`PageFigures`] over pages; `request_bytes`, the length of an
     /// answer with its headers, over all requests; `flow_bytes`, the answers that came home on a
     /// connection, over all connections that carried some. A figure that no page has is missing.
     pub figures: BTreeMap<&'static str, Distribution>,
     /// Versions of HTTP by website and by request.
     pub versions: Versions,
     /// Each page, in the order in which they were given.
-    pub sites: Vec<Site>,
+    pub sites: Vec<PageFigures>,
 }
 
-/// Figures over pages, and their place in a [`Site`].
-type Figure = (&'static str, fn(&Site) -> Option<u64>);
+/// Figures over pages, and their place in a [`PageFigures`].
+type Figure = (&'static str, fn(&PageFigures) -> Option<u64>);
 
 const FIGURES: [Figure; 8] = [
     ("active", |site| Some(site.active)),
@@ -149,25 +149,25 @@ impl Survey {
 
     /// The `most` sites with the most ACTIVE flows, then the most IN_USE and OPEN ones; among equals
     /// those that were given first.
-    pub fn top(&self, most: usize) -> Vec<&Site> {
+    pub fn top(&self, most: usize) -> Vec<&PageFigures> {
         self.top_of_first(self.sites.len(), most)
     }
 
     /// As [`Survey::top`], among the `first` sites; table 2 is about the first 200.
-    pub fn top_of_first(&self, first: usize, most: usize) -> Vec<&Site> {
-        let mut sites: Vec<&Site> = self.sites.iter().take(first).collect();
+    pub fn top_of_first(&self, first: usize, most: usize) -> Vec<&PageFigures> {
+        let mut sites: Vec<&PageFigures> = self.sites.iter().take(first).collect();
         sites.sort_by_key(|site| core::cmp::Reverse((site.active, site.in_use, site.open)));
         sites.truncate(most);
         sites
     }
 
-    fn new(pages: &[Arc<Page>], loads: Vec<Load>) -> Self {
+    fn new(pages: &[Arc<Page>], loads: Vec<ObservedLoad>) -> Self {
         let mut versions = Versions::default();
         let mut sites = Vec::with_capacity(pages.len());
         for (page, load) in pages.iter().zip(&loads) {
             let plan = Statistics::of(page);
             versions.add(plan.versions);
-            sites.push(Site {
+            sites.push(PageFigures {
                 name: page.name().to_owned(),
                 active: load.active,
                 in_use: load.in_use,

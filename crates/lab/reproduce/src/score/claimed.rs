@@ -1,13 +1,13 @@
 //! The claim that a case is worse than each rival in few cells only.
 
-use super::{Duel, Scored, Standing};
-use crate::claim::{Check, Checked, Judged, Kind, Place};
+use super::{Duel, ScoreStanding, Scored};
+use crate::claim::{Check, Checked, ClaimsPlace, Judged, Speaker};
 use std::collections::BTreeSet;
 
 impl Scored {
     /// The claim, a question of our own, if there is one. It is about the cells in which the case is told
     /// to be worse: it can be told from any runs that have intervals. It is `invalid` if one of those is.
-    pub(crate) fn claimed(&self, of: Place<'_>, invalid: bool) -> Option<Judged> {
+    pub(crate) fn claimed(&self, of: ClaimsPlace<'_>, invalid: bool) -> Option<Judged> {
         let most = self.worse_in_at_most?;
         let worse = self.most_lost();
         let id = format!("{}/{}", of.experiment, self.title);
@@ -22,7 +22,7 @@ impl Scored {
         Some(Judged {
             id: id.clone(),
             calls: of.calls.map(str::to_owned),
-            kind: Kind::Own,
+            kind: Speaker::Own,
             place: of.paper.to_owned(),
             sentence: format!(
                 "{}: {} is worse by more than {} than any one of {} in at most {most} of {} combinations",
@@ -44,7 +44,7 @@ impl Scored {
 
     fn inside(&self, worse: usize, most: usize) -> Option<bool> {
         let without_interval =
-            |duel: &&Duel| duel.standing == Standing::Untold && duel.worse_by.ci95.is_none();
+            |duel: &&Duel| duel.standing == ScoreStanding::Untold && duel.worse_by.ci95.is_none();
         let open = self.duels.iter().filter(without_interval).count();
         match worse {
             _ if self.duels.is_empty() => None,

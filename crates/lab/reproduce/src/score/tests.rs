@@ -119,7 +119,7 @@ fn a_value_of_an_axis_may_have_a_margin_of_its_own() {
 #[test]
 fn it_is_claimed_in_how_many_cells_it_is_worse() {
     let claimed = |text: &str| {
-        let place = crate::claim::Place {
+        let place = crate::claim::ClaimsPlace {
             experiment: "matrix/test",
             calls: None,
             paper: "p",

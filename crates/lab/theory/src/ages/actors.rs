@@ -48,7 +48,7 @@ impl Actors {
     /// bytes (infinite: one level), followed for so many `seconds`. The same seed has the same pauses and
     /// sizes for each threshold. Nothing if no transfer begins in that time.
     pub fn followed(&self, sizes: &Sizes, threshold: f64, seconds: f64, seed: u64) -> Option<f64> {
-        let mut state = State::new(self, Shares::of(sizes), threshold, seed);
+        let mut state = ActorsState::new(self, Shares::of(sizes), threshold, seed);
         // A tenth to fill.
         state.until(seconds / 10.0);
         let (spent, begun) = (state.spent, state.begun);
@@ -106,7 +106,7 @@ impl Level {
 }
 
 /// The actors at a moment.
-struct State {
+struct ActorsState {
     actors: Actors,
     sizes: Shares,
     threshold: f64,
@@ -120,10 +120,10 @@ struct State {
     begun: u64,
 }
 
-impl State {
+impl ActorsState {
     fn new(actors: &Actors, sizes: Shares, threshold: f64, seed: u64) -> Self {
         let stream = |actor: u32| Stream::new(seed, &format!("actor {actor}"));
-        let mut state = State {
+        let mut state = ActorsState {
             actors: *actors,
             sizes,
             threshold,

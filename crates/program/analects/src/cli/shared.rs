@@ -16,8 +16,8 @@ pub struct EngineArgs {
     pub linux: LinuxArgs,
     /// Clock of the engine `kernel`: a virtual machine's, or this host's, in namespaces of its own under
     /// the host's kernel, as root.
-    #[arg(long, value_enum, default_value_t = Clock::Virtual)]
-    pub clock: Clock,
+    #[arg(long, value_enum, default_value_t = LinuxClock::Virtual)]
+    pub clock: LinuxClock,
 }
 
 /// Which Linux.
@@ -31,7 +31,7 @@ pub struct LinuxArgs {
 /// Whose time Linux runs in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Clock {
+pub enum LinuxClock {
     /// A virtual machine's: the same bytes every time, independent of the host's load.
     Virtual,
     /// This host's, with its kernel and modules: each run takes as long as the scenario lasts.

@@ -8,7 +8,7 @@ use comfy_table::{Cell, Table};
 use command::Refused;
 use command::cells::{empty, right};
 use reproduce::pages::{
-    self, ARCHIVE, Access, PUBLISHED, Site, Survey, TABLE_2, archived, published,
+    self, ARCHIVE, Access, PUBLISHED, PageFigures, Survey, TABLE_2, archived, published,
 };
 use scenario::files::Pages;
 use scenario::{ScenarioError, printable};
@@ -39,20 +39,20 @@ pub fn pages(args: &PagesArgs) -> Result<(), Refused> {
 
 /// The output of `--format json`.
 #[derive(Serialize)]
-struct Document<'a> {
+struct PagesDocument<'a> {
     version: &'a str,
     source: &'a str,
     rate_mbps: f64,
     rtt_ms: f64,
     survey: &'a Survey,
-    top: Vec<&'a Site>,
+    top: Vec<&'a PageFigures>,
     published: BTreeMap<&'a str, f64>,
     published_top: [(&'a str, [u64; 3]); 10],
     http_archive: BTreeMap<&'a str, f64>,
 }
 
 fn json(args: &PagesArgs, access: &Access, survey: &Survey) -> Result<String, Refused> {
-    let document = Document {
+    let document = PagesDocument {
         version: own::version_of_results(),
         source: &args.source,
         rate_mbps: access.rate().as_mbit_f64(),

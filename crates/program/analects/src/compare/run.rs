@@ -12,7 +12,7 @@ use command::Refused;
 use command::files::{distinct, unwritable, writable, writable_folder};
 use command::{print, renamed};
 use measure::{Engine, RunResult};
-use report::export::{self, Document};
+use report::export::{self, ExportDocument};
 use scenario::{CAPACITIES, Names, Scenario};
 use std::path::{Path, PathBuf};
 
@@ -73,7 +73,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
     }
     let completed = document.completed(scenario);
     let resolved = completed.to_json();
-    let document_out = Document {
+    let document_out = ExportDocument {
         version: own::version_of_results(),
         engine: engine.name(),
         scenario: &resolved,
@@ -107,7 +107,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
 }
 
 /// Writes the report, and its plots if there is a folder.
-fn draw(args: &RunArgs, scenario: &Scenario, results: &Document<'_>) -> Result<()> {
+fn draw(args: &RunArgs, scenario: &Scenario, results: &ExportDocument<'_>) -> Result<()> {
     let page = report::html(scenario, results, &own::simulator().metrics);
     let in_folder = args.out.as_ref().map(|folder| folder.join("report.html"));
     for path in args.printing.report.iter().chain(&in_folder) {

@@ -270,7 +270,7 @@ fn table(sweep: &Sweep, points: &[Point], scenario: &Scenario, args: &SweepArgs)
 
 /// The JSON document.
 #[derive(Serialize)]
-struct Printed<'a> {
+struct PrintedSweep<'a> {
     version: &'a str,
     engine: &'a str,
     scenario: serde_json::Value,
@@ -278,27 +278,27 @@ struct Printed<'a> {
     repeat: u64,
     without: Option<&'a str>,
     statistic: &'a str,
-    metric: Named,
+    metric: NamedSweep,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    others: Vec<Named>,
-    against: Option<Named>,
+    others: Vec<NamedSweep>,
+    against: Option<NamedSweep>,
     axes: Vec<&'a str>,
     points: &'a [Point],
 }
 
 #[derive(Serialize)]
-struct Named {
+struct NamedSweep {
     name: String,
     unit: &'static str,
 }
 
 fn json(sweep: &Sweep, points: &[Point], document: &Document, args: &SweepArgs) -> Result<String> {
-    let named = |metric: &Selection| Named {
+    let named = |metric: &Selection| NamedSweep {
         name: metric.to_string(),
         unit: sweep::unit(metric, sweep.statistic.1),
     };
     let (first, others) = sweep.metrics.split_first().expect("one has a default");
-    let document = Printed {
+    let document = PrintedSweep {
         version: own::version_of_results(),
         engine: &args.what.engine.name,
         scenario: document.to_json(),

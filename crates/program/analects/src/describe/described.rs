@@ -5,7 +5,7 @@ use units::param::Spec;
 use workload::{Preset, Settled};
 
 /// The contents of `describe` for one entry.
-pub struct Entry {
+pub struct DescribedEntry {
     /// Its kind.
     pub kind: &'static str,
     /// Its name.

@@ -1,13 +1,13 @@
 //! Descriptions as Markdown: `docs/disciplines.md`, `docs/controls.md`, `docs/traffic.md` and
 //! `docs/metrics.md` are its output; a test compares.
 
-use crate::describe::described::{Entry, said};
+use crate::describe::described::{DescribedEntry, said};
 use std::fmt::Write as _;
 use units::choice;
 use units::param::Spec;
 
 /// A page about all of `entries`, which `command` prints.
-pub fn page(title: &str, command: &str, entries: &[Entry]) -> String {
+pub fn page(title: &str, command: &str, entries: &[DescribedEntry]) -> String {
     let mut text = format!(
         "# {title}\n\n`{command}` prints this page; to change it, change the declarations in the \
          code.\n\n| name | what it is |\n| --- | --- |\n"
@@ -24,7 +24,7 @@ pub fn page(title: &str, command: &str, entries: &[Entry]) -> String {
 }
 
 /// A section about one thing.
-pub fn section(entry: &Entry) -> String {
+pub fn section(entry: &DescribedEntry) -> String {
     let mut text = format!("\n## {}\n{}.\n\n", entry.name, capital(entry.summary));
     for paragraph in entry.about.split("\n\n") {
         let words: Vec<&str> = paragraph.split_whitespace().collect();

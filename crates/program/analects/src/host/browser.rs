@@ -5,16 +5,16 @@ mod runs;
 
 use crate::cli::BrowserArgs;
 use crate::host::link::CHOICES;
-use crate::host::place::Place;
+use crate::host::place::OutputFolder;
 use browser::Trial;
 use comfy_table::Cell;
 use command::Refused;
 use command::cells::{empty, right};
 use command::files::{unwritable, writable};
 use measure::interval;
-use pacer::Pacer;
+use pacer::RunningPacer;
 use qdisc::Choice;
-use runs::{Plan, Run, label};
+use runs::{Run, TrialPlan, label};
 use std::net::IpAddr;
 use std::path::Path;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub fn run(args: &BrowserArgs) -> Result<()> {
     // Before an hour is spent.
     args.json.as_deref().map_or(Ok(()), writable)?;
     let version = browser::version().map_err(failed)?;
-    let place = Place::new(args.keep.as_deref(), "analects-browser-")?;
+    let place = OutputFolder::new(args.keep.as_deref(), "analects-browser-")?;
     let rows = rows(args, &disciplines);
     eprintln!("{version}; {}", extent(args, rows.len()));
     let all = repeated(args.repeat, |repeat| {
@@ -98,7 +98,9 @@ pub fn far(folder: &Path) -> Result<()> {
 
 /// The other part, with a pacer at this rate.
 pub fn inside(folder: &Path, pace: Option<&str>) -> Result<()> {
-    let _pacer = pace.map(|rate| Pacer::begin(folder, rate)).transpose()?;
+    let _pacer = pace
+        .map(|rate| RunningPacer::begin(folder, rate))
+        .transpose()?;
     browser::inside(folder).map_err(failed)
 }
 
@@ -164,8 +166,8 @@ fn rows(args: &BrowserArgs, disciplines: &[String]) -> Vec<Row> {
 }
 
 /// The runs of a repeat: one without pages, and one with them for each row.
-fn plans(args: &BrowserArgs, rows: &[Row], pages: &[Page]) -> Vec<Plan> {
-    let plan = |(discipline, pace): &Row, control: bool, pages: &[Page]| Plan {
+fn plans(args: &BrowserArgs, rows: &[Row], pages: &[Page]) -> Vec<TrialPlan> {
+    let plan = |(discipline, pace): &Row, control: bool, pages: &[Page]| TrialPlan {
         discipline: discipline.clone(),
         pace: pace.clone(),
         control,

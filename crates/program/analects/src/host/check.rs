@@ -7,7 +7,7 @@ mod shell;
 mod table;
 
 use crate::cli::CheckArgs;
-use crate::host::place::Place;
+use crate::host::place::OutputFolder;
 use crate::own;
 use ::check::{
     Baseline, Check, Example, FIGURES, Outcome, Run, Unit, Verdict, decide, junit, needs_runs, page,
@@ -63,7 +63,7 @@ fn checked(args: &CheckArgs) -> Result<Verdict> {
     let baseline = baseline.transpose()?;
     prepare(args)?;
     enough_time(args, &check)?;
-    let place = Place::new(args.keep.as_deref(), "analects-check-")?;
+    let place = OutputFolder::new(args.keep.as_deref(), "analects-check-")?;
     let calls = made(args, &check, &place, baseline.as_ref())?;
     let stopped = calls.stopped.as_ref().map(Refused::to_string);
     let outcome = Outcome::of(&check, &calls.runs, baseline.as_ref(), stopped.as_deref());
@@ -194,7 +194,7 @@ struct Calls {
 fn made(
     args: &CheckArgs,
     check: &Check,
-    place: &Place,
+    place: &OutputFolder,
     baseline: Option<&Baseline>,
 ) -> Result<Calls> {
     let mut calls = Calls {
@@ -231,7 +231,7 @@ fn made(
 fn call(
     args: &CheckArgs,
     check: &Check,
-    place: &Place,
+    place: &OutputFolder,
     (number, calls): (usize, &Calls),
 ) -> Result<(Run, Option<Example>)> {
     let condition = &check.conditions[number];

@@ -8,9 +8,9 @@ mod view;
 use crate::cli::LinkArgs;
 use command::Refused;
 use command::files::unwritable;
-use declared::Declared;
+use declared::DeclaredLink;
 pub use declared::{CHOICES, check_capacity};
-use live::{Counts, Done, Ended, FAR, FarSide, Setup, SharedTap};
+use live::{Done, Ended, FAR, FarSide, Setup, SharedTap, WayCounts};
 use serde_json::json;
 use std::cell::RefCell;
 use std::ffi::OsString;
@@ -58,7 +58,7 @@ fn ran(args: &LinkArgs) -> core::result::Result<u8, (Refused, u8)> {
 }
 
 fn setup(args: &LinkArgs) -> Result<Setup> {
-    let Declared { down, up, rtt } = Declared::of(args)?;
+    let DeclaredLink { down, up, rtt } = DeclaredLink::of(args)?;
     Ok(Setup {
         down,
         up,
@@ -79,11 +79,11 @@ fn command(args: &LinkArgs) -> Vec<OsString> {
     args.command.clone()
 }
 
-fn mbit(counts: &Counts, seconds: f64) -> f64 {
+fn mbit(counts: &WayCounts, seconds: f64) -> f64 {
     counts.sent_bytes as f64 * 8.0 / 1e6 / seconds.max(1e-9)
 }
 
-fn mean_ms(counts: &Counts) -> f64 {
+fn mean_ms(counts: &WayCounts) -> f64 {
     counts.sojourn_ns as f64 / 1e6 / (counts.sent.max(1)) as f64
 }
 
@@ -169,7 +169,7 @@ fn silent(firewall: Option<&str>, args: &LinkArgs, done: &Done) -> String {
 }
 
 fn as_json(done: &Done) -> serde_json::Value {
-    let way = |counts: &Counts| {
+    let way = |counts: &WayCounts| {
         json!({
             "counts": counts,
             "mbit_per_s": mbit(counts, done.seconds),

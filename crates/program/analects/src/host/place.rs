@@ -4,18 +4,18 @@ use command::Refused;
 use std::path::{Path, PathBuf};
 
 /// A folder: kept, or removed at the end.
-pub struct Place {
+pub struct OutputFolder {
     /// The folder.
     pub folder: PathBuf,
     _temporary: Option<tempfile::TempDir>,
 }
 
-impl Place {
+impl OutputFolder {
     /// A new folder, with the name of `--keep` if it is to be kept, and else one that begins with `prefix`.
     ///
     /// # Errors
     /// If it is there already, or cannot be made.
-    pub fn new(keep: Option<&Path>, prefix: &str) -> Result<Place, Refused> {
+    pub fn new(keep: Option<&Path>, prefix: &str) -> Result<OutputFolder, Refused> {
         let refused = |what: String| Refused::new(&what, "name another folder");
         if let Some(folder) = keep {
             std::fs::create_dir(folder)
@@ -23,14 +23,14 @@ impl Place {
             let folder = folder
                 .canonicalize()
                 .map_err(|error| refused(error.to_string()))?;
-            return Ok(Place {
+            return Ok(OutputFolder {
                 folder,
                 _temporary: None,
             });
         }
         let made = tempfile::Builder::new().prefix(prefix).tempdir();
         let made = made.map_err(|error| refused(format!("a folder cannot be made: {error}")))?;
-        Ok(Place {
+        Ok(OutputFolder {
             folder: made.path().to_owned(),
             _temporary: Some(made),
         })

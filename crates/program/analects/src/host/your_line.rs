@@ -10,11 +10,11 @@ use crate::cli::{FAIR, MeasureArgs};
 use command::files::unwritable;
 use command::{Refused, print};
 use figures::Figures;
-use line::client::{Progress, Way, Wish, measure};
+use line::client::{ClientProgress, Way, Wish, measure};
 use line::losses::Drops;
-use line::measured::{Direction, Measured, Queue};
+use line::measured::{Measured, MeasuredDirection, Queue};
 use line::{Problem, Trust, Trusted};
-use scenario::Line;
+use scenario::FoundLine;
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -50,7 +50,7 @@ pub fn run(args: &MeasureArgs) -> Result<()> {
         });
     }
     let said = said(args.queue.as_deref(), &mut found);
-    let line = Line {
+    let line = FoundLine {
         found: &found,
         said,
     };
@@ -106,7 +106,7 @@ fn wished(args: &MeasureArgs) -> Result<Wish> {
 /// The discipline that the owner says the line has, if it may have it.
 fn said(named: Option<&str>, found: &mut Measured) -> Option<&'static str> {
     let said = FAIR.into_iter().find(|fair| Some(*fair) == named)?;
-    let may = |direction: &Direction| match direction.queue {
+    let may = |direction: &MeasuredDirection| match direction.queue {
         Queue::Fair => true,
         Queue::Short => direction.drops != Some(Drops::Full),
         Queue::Long | Queue::Policed => false,
@@ -133,12 +133,12 @@ fn interrupted() -> Result<Arc<AtomicBool>> {
 }
 
 /// What comes about, on standard error: one line that is written over on a terminal.
-fn progress() -> impl FnMut(Progress) + Send {
+fn progress() -> impl FnMut(ClientProgress) + Send {
     let terminal = std::io::stderr().is_terminal();
     move |seen| {
         let text = match seen {
-            Progress::Idle(ms) => format!("idle: {ms:.1} ms"),
-            Progress::Second(way, at, mbit) => {
+            ClientProgress::Idle(ms) => format!("idle: {ms:.1} ms"),
+            ClientProgress::Second(way, at, mbit) => {
                 format!("{} {at:.0} s: {mbit:.1} Mbit/s", way.name())
             }
         };
@@ -149,7 +149,7 @@ fn progress() -> impl FnMut(Progress) + Send {
         };
         // Nobody may look.
         let _ = write!(std::io::stderr(), "{start}{text}{end}");
-        if terminal && matches!(seen, Progress::Idle(_)) {
+        if terminal && matches!(seen, ClientProgress::Idle(_)) {
             eprintln!();
         }
     }

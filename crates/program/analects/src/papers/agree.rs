@@ -13,7 +13,7 @@ use campaign::{Error, Keeping};
 use command::Refused;
 use command::print;
 use report::doubts::MARK;
-use reproduce::agreement::{Compared, Row, Verdict, compare, judged_together};
+use reproduce::agreement::{AgreementVerdict, Compared, Row, compare, judged_together};
 use reproduce::{Experiment, Wanted};
 use std::collections::BTreeSet;
 
@@ -91,7 +91,12 @@ fn refused(experiment: &Experiment, error: &Error) -> Refused {
 
 fn totals(rows: &[Row]) -> String {
     let count = |wanted| rows.iter().filter(|row| row.verdict == wanted).count();
-    let [agree, differ, open] = [Verdict::Agrees, Verdict::Differs, Verdict::Untold].map(count);
+    let [agree, differ, open] = [
+        AgreementVerdict::Agrees,
+        AgreementVerdict::Differs,
+        AgreementVerdict::Untold,
+    ]
+    .map(count);
     let all = rows.len();
     format!("{agree} of {all} figures agree, {differ} differ, {open} cannot be told")
 }
@@ -143,14 +148,16 @@ fn line(cells: &[String]) -> String {
 /// The cells of a row; its experiment has `seeds` and traffic of these `kinds`.
 fn cells(row: &Row, seeds: u64, kinds: &BTreeSet<&'static str>, witness: Witness) -> [String; 9] {
     let told = match (row.verdict, row.needed) {
-        (Verdict::Agrees, _) => "agrees".to_owned(),
-        (Verdict::Differs, _) => "DIFFERS".to_owned(),
-        (Verdict::Untold, Some(needed)) if needed > MANY => {
+        (AgreementVerdict::Agrees, _) => "agrees".to_owned(),
+        (AgreementVerdict::Differs, _) => "DIFFERS".to_owned(),
+        (AgreementVerdict::Untold, Some(needed)) if needed > MANY => {
             format!("cannot be told; more than {MANY} seeds might")
         }
-        (Verdict::Untold, Some(needed)) => format!("cannot be told; {needed} seeds might"),
-        (Verdict::Untold, None) if row.ci95.is_some() => "may be chance among so many".to_owned(),
-        (Verdict::Untold, None) => "cannot be told".to_owned(),
+        (AgreementVerdict::Untold, Some(needed)) => format!("cannot be told; {needed} seeds might"),
+        (AgreementVerdict::Untold, None) if row.ci95.is_some() => {
+            "may be chance among so many".to_owned()
+        }
+        (AgreementVerdict::Untold, None) => "cannot be told".to_owned(),
     };
     let fewer = if row.pairs as u64 == seeds {
         String::new()

@@ -10,7 +10,7 @@ use units::param::Settings;
 use units::{Duration, Refusal};
 
 /// One policy's line.
-struct Row {
+struct PolicyRow {
     policy: Policy,
     bound: Bound,
     /// Upper bound of the completion, for flows of any size.
@@ -18,7 +18,7 @@ struct Row {
 }
 
 /// A form of a figure: its name, and how a row has it.
-type Form = (&'static str, fn(&Row) -> Option<f64>);
+type Form = (&'static str, fn(&PolicyRow) -> Option<f64>);
 
 const DELAY: [Form; 3] = [
     ("integral", |row| row.bound.integral.delay),
@@ -37,7 +37,7 @@ const COMPLETION: [Form; 4] = [
 pub fn run(args: &BoundArgs) -> Result<(), Refused> {
     let model = model(args)?;
     let within = within(args)?;
-    let rows: Vec<Row> = Policy::ALL
+    let rows: Vec<PolicyRow> = Policy::ALL
         .into_iter()
         .filter(|policy| match args.policy {
             Policies::All => true,
@@ -54,7 +54,7 @@ pub fn run(args: &BoundArgs) -> Result<(), Refused> {
     })
 }
 
-fn row(policy: Policy, model: &Model, within: Option<Duration>) -> Row {
+fn row(policy: Policy, model: &Model, within: Option<Duration>) -> PolicyRow {
     let mut bound = bound(policy, model);
     if let Some(horizon) = within {
         bound.integral = Estimate {
@@ -62,7 +62,7 @@ fn row(policy: Policy, model: &Model, within: Option<Duration>) -> Row {
             ..bound.integral
         };
     }
-    Row {
+    PolicyRow {
         policy,
         bound,
         latest: closed::latest(policy, model),
@@ -143,7 +143,7 @@ printed    table 1 of the paper
 confucius  decay: equation (9d); weights: equation (1); steps: (1), changed only every 1/lambda
 ";
 
-fn as_text(model: &Model, within: Option<Duration>, rows: &[Row]) -> String {
+fn as_text(model: &Model, within: Option<Duration>, rows: &[PolicyRow]) -> String {
     let mut text = format!(
         "{} flows of {} join a real-time flow on {}:\nRTT {}, q0 {}, k {:.3e}/ms², lambda {}/ms\n\n",
         model.flows,
@@ -185,13 +185,13 @@ fn as_text(model: &Model, within: Option<Duration>, rows: &[Row]) -> String {
     text + &LEGEND.replace("DELAY", &delay)
 }
 
-fn as_json(model: &Model, within: Option<Duration>, rows: &[Row]) -> String {
+fn as_json(model: &Model, within: Option<Duration>, rows: &[PolicyRow]) -> String {
     let told: serde_json::Map<String, Value> = model
         .values()
         .into_iter()
         .map(|(name, value)| (name.to_owned(), Value::from(value)))
         .collect();
-    let in_ms = |forms: &[Form], row: &Row| -> Value {
+    let in_ms = |forms: &[Form], row: &PolicyRow| -> Value {
         let form = |(name, of): &Form| {
             let ms = of(row).map(|seconds| seconds * 1e3);
             ((*name).to_owned(), Value::from(ms))

@@ -285,7 +285,8 @@ impl Report<'_> {
 
 /// A sentence with its verdicts and values.
 fn told(text: &mut String, of: &Compared) {
-    let name = |verdict: Option<reproduce::claim::Verdict>| verdict.map_or("–", |one| one.name());
+    let name =
+        |verdict: Option<reproduce::claim::ClaimVerdict>| verdict.map_or("–", |one| one.name());
     let (seeds, all) = of.seeds;
     let page = of.page.as_deref().unwrap_or("no page");
     _ = write!(

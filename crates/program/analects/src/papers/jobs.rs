@@ -7,7 +7,7 @@ use crate::runs::many::{self, counted, pool};
 use crate::runs::plans::{self, Engines};
 use crate::runs::progress::Bar;
 use campaign::job::{self, Keyed};
-use campaign::store::Kept;
+use campaign::store::StoredJob;
 use campaign::{Description, Job, Progress, Store, work};
 use command::Refused;
 use command::print;
@@ -23,7 +23,7 @@ type Result<T> = std::result::Result<T, Refused>;
 /// A job as it is left in the store.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Listed {
+struct ListedJob {
     engine: EngineArgs,
     run: Description,
 }
@@ -79,7 +79,7 @@ pub fn job(args: &JobArgs) -> Result<()> {
         return Err(Refused::new(&format!("no job {key} was listed"), again));
     };
     let path = path.display().to_string();
-    let listed: Listed = serde_json::from_slice(&bytes)
+    let listed: ListedJob = serde_json::from_slice(&bytes)
         .map_err(|error| Refused::new(&format!("{path}: it describes no job: {error}"), again))?;
     let chosen = engines::chosen(&listed.engine)?;
     let basis = chosen.basis()?;
@@ -185,9 +185,9 @@ fn list(planned: &[Planned], engines: &mut Engines, store: &Store) -> Result<()>
                 continue;
             }
             let state = match store.read(key).map_err(many::refused)? {
-                Kept::Result(_) => "done",
-                Kept::Missing => "missing",
-                Kept::Wrong(what) => {
+                StoredJob::Result(_) => "done",
+                StoredJob::Missing => "missing",
+                StoredJob::Wrong(what) => {
                     eprintln!("{what}; it is missing");
                     "missing"
                 }
@@ -196,7 +196,7 @@ fn list(planned: &[Planned], engines: &mut Engines, store: &Store) -> Result<()>
             let (discipline, seed, about) = (&run.discipline, run.seed, run.about.clone());
             let line = format!("{key}\t{state}\t{engine}\t{discipline}\t{seed}\t{about}\n");
             let engine = plan.engine.clone();
-            let described = store.describe(key, &Listed { engine, run });
+            let described = store.describe(key, &ListedJob { engine, run });
             described.map_err(many::refused)?;
             print(&line)?;
         }
@@ -209,7 +209,7 @@ fn done(chosen: &Chosen, keyed: &[Keyed<'_>], store: &Store, parallel: &Parallel
     let engine = &*chosen.engine;
     let [planned, missing, made] = [const { AtomicUsize::new(0) }; 3];
     let worked = counted(&pool(parallel)?, "this campaign", |bar| {
-        let told = Told {
+        let told = ToldKeys {
             bar,
             planned: &planned,
             missing: &missing,
@@ -228,14 +228,14 @@ fn done(chosen: &Chosen, keyed: &[Keyed<'_>], store: &Store, parallel: &Parallel
 }
 
 /// Prints keys along with the bar, and counts.
-struct Told<'a> {
+struct ToldKeys<'a> {
     bar: &'a Bar,
     planned: &'a AtomicUsize,
     missing: &'a AtomicUsize,
     made: &'a AtomicUsize,
 }
 
-impl Progress for Told<'_> {
+impl Progress for ToldKeys<'_> {
     fn done(&self) {
         self.bar.done();
     }

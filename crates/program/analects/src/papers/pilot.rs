@@ -8,7 +8,7 @@ use crate::runs::plans::{self, Engines};
 use campaign::Keeping;
 use command::Refused;
 use command::print;
-use reproduce::budget::{self, Pilot, Runs};
+use reproduce::budget::{self, Pilot, RunsBudget};
 use reproduce::experiment::Wants;
 use reproduce::{Data, Experiment, Wanted};
 use rustix::time::{ClockId, clock_gettime};
@@ -64,7 +64,7 @@ pub fn run(args: &PilotArgs) -> Result<()> {
          # about {:.1} hours of one processor.\n{}",
         data.described(),
         taken / 3600.0,
-        Runs::of(&pilots, &seeds).to_toml()
+        RunsBudget::of(&pilots, &seeds).to_toml()
     ))
 }
 

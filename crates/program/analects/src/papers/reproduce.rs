@@ -12,10 +12,10 @@ use command::Refused;
 use command::files::unwritable;
 use command::print;
 use measure::Engine;
-use reproduce::budget::Runs;
-use reproduce::claim::Verdict;
+use reproduce::budget::RunsBudget;
+use reproduce::claim::ClaimVerdict;
 use reproduce::experiment::Wants;
-use reproduce::page::{self, Document};
+use reproduce::page::{self, PageDocument};
 use reproduce::{Data, Experiment, Outcome, Wanted, outcome};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -70,7 +70,7 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
         Printed::Table => print(&(totals(&outcomes) + &what_decides(args, &outcomes))),
         Printed::Markdown => print(&markdown(args, &data, &outcomes)),
         Printed::Json => {
-            let document = Document {
+            let document = PageDocument {
                 version: own::version_of_results(),
                 data: data.described(),
                 quick: args.how.quick,
@@ -138,7 +138,7 @@ fn fix_runs(experiments: &mut [Experiment], file: &Path) -> Result<()> {
     let refused = |refusal: Refusal| Refused::because(refusal, help);
     let text = scenario::files::read(file, scenario::files::MAX_SCENARIO)
         .map_err(|reason| refused(Refusal::new(reason).within(&name)))?;
-    let runs = Runs::parse(&name, &text)?;
+    let runs = RunsBudget::parse(&name, &text)?;
     let planned = |one: &&mut Experiment| one.has_runs() && one.written.engine == Wants::Sim;
     for experiment in experiments.iter_mut().filter(planned) {
         let calls = experiment.calls();
@@ -252,7 +252,7 @@ fn totals(outcomes: &[Outcome<'_>]) -> String {
 fn what_decides(args: &ReproduceArgs, outcomes: &[Outcome<'_>]) -> String {
     let open = |outcome: &&Outcome<'_>| {
         let mut claims = outcome.claims.iter();
-        let untold = claims.any(|claim| claim.verdict == Some(Verdict::Untold));
+        let untold = claims.any(|claim| claim.verdict == Some(ClaimVerdict::Untold));
         let experiment = outcome.experiment;
         untold && experiment.has_runs() && experiment.written.engine == Wants::Sim
     };

@@ -5,7 +5,7 @@ mod followed;
 use crate::cli::{ThresholdArgs, ThresholdFormat};
 use command::Refused;
 use command::print;
-use followed::Followed;
+use followed::FollowedOutput;
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read};
@@ -18,7 +18,7 @@ const MOST: u64 = 64 << 20;
 const LINE: &str = "a line has one size, such as 300KiB or 6331208; # begins a comment";
 
 /// The output.
-struct Answer {
+struct ThresholdOutput {
     /// The source of the sizes.
     of: String,
     sizes: Sizes,
@@ -45,7 +45,7 @@ pub fn run(args: &ThresholdArgs) -> Result<(), Refused> {
     let rate = args.rate.as_deref().map(rate).transpose()?;
     let asked = args.threshold.as_deref().map(threshold).transpose()?;
     let Some(load) = args.load else {
-        let answer = Followed::new(args, (of, sizes), rate, asked)?;
+        let answer = FollowedOutput::new(args, (of, sizes), rate, asked)?;
         return print(&answer.printed(args.format));
     };
     let fit = Phases::fit(&sizes);
@@ -57,7 +57,7 @@ pub fn run(args: &ThresholdArgs) -> Result<(), Refused> {
         |refusal| Refused::because(refusal, "all transfers have one size: no threshold helps");
     let best = optimum(&fit, load, (least, most)).map_err(one_size)?;
     let curve = round_sizes(least, most).map(|size| (size, model.response(size)));
-    let answer = Answer {
+    let answer = ThresholdOutput {
         curve: curve.collect(),
         asked: asked.map(|size| (size, model.response(size))),
         attained,
@@ -147,7 +147,7 @@ fn from_file(path: &Path) -> Result<Sizes, Refused> {
     Sizes::seen(sizes).map_err(|refusal| Refused::new(&format!("{name}: {refusal}"), LINE))
 }
 
-impl Answer {
+impl ThresholdOutput {
     /// Mean time of a transfer in ms, if the rate is known.
     fn time(&self, response: f64) -> Option<f64> {
         let bits = self.sizes.mean() * 8.0;

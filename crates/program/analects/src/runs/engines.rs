@@ -3,7 +3,7 @@
 #[cfg(feature = "host")]
 mod real;
 
-use crate::cli::{Clock, EngineArgs, LinuxArgs};
+use crate::cli::{EngineArgs, LinuxArgs, LinuxClock};
 use crate::own;
 use command::Refused;
 use measure::Engine;
@@ -74,7 +74,7 @@ pub const SIM_SOURCES: &str = env!("ANALECTS_SIM_SOURCES");
 /// The engine that was asked for.
 pub fn chosen(args: &EngineArgs) -> Result<Chosen, Refused> {
     match (args.name.as_str(), args.clock) {
-        ("sim", Clock::Virtual) => Ok(Chosen {
+        ("sim", LinuxClock::Virtual) => Ok(Chosen {
             engine: Box::new(own::simulator().clone()),
             does_the_same_again: true,
             is_quick: true,
@@ -82,18 +82,18 @@ pub fn chosen(args: &EngineArgs) -> Result<Chosen, Refused> {
             files: own::program()?.into_iter().collect(),
             beside: String::new(),
         }),
-        ("sim", Clock::Real) => Err(Refused::new(
+        ("sim", LinuxClock::Real) => Err(Refused::new(
             "--clock real: the simulator has no clock but its own",
             "add --engine kernel",
         )),
         #[cfg(feature = "host")]
-        ("kernel", Clock::Virtual) => real::machine(args),
+        ("kernel", LinuxClock::Virtual) => real::machine(args),
         #[cfg(feature = "host")]
-        ("kernel", Clock::Real) => real::host(args),
+        ("kernel", LinuxClock::Real) => real::host(args),
         #[cfg(feature = "host")]
-        ("live", Clock::Virtual) => real::live(args),
+        ("live", LinuxClock::Virtual) => real::live(args),
         #[cfg(feature = "host")]
-        ("live", Clock::Real) => Err(Refused::new(
+        ("live", LinuxClock::Real) => Err(Refused::new(
             "--clock real: the engine live has no other",
             "leave it out",
         )),
@@ -114,7 +114,7 @@ pub fn virtually(name: &str, kernel: Option<String>) -> EngineArgs {
     EngineArgs {
         name: name.to_owned(),
         linux: LinuxArgs { kernel },
-        clock: Clock::Virtual,
+        clock: LinuxClock::Virtual,
     }
 }
 

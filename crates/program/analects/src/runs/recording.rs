@@ -6,7 +6,7 @@ use command::Refused;
 use command::files::writable;
 use measure::{EngineError, RunResult, Sink};
 use report::export::run_name;
-use report::taps::{Flent, JsonLines, PacketLog, Pcap, Tap};
+use report::taps::{Flent, JsonLines, PacketLog, Pcap, WritingTap};
 use scenario::Scenario;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The contents of a file.
 #[derive(Debug, Clone, Copy)]
-enum Kind {
+enum ContentKind {
     Log,
     Pcap,
     Events,
@@ -29,7 +29,7 @@ enum Kind {
 pub struct Recorder {
     scenario: Arc<Scenario>,
     title: String,
-    files: Vec<(Kind, PathBuf)>,
+    files: Vec<(ContentKind, PathBuf)>,
     /// The first that could not be written, and why.
     failed: Mutex<Option<(PathBuf, io::Error)>>,
 }
@@ -42,13 +42,13 @@ pub fn attach(
     others: &[&Path],
 ) -> Result<Vec<Arc<Recorder>>, Refused> {
     let asked = [
-        (Kind::Log, "--log", &args.log),
-        (Kind::Pcap, "--pcap", &args.pcap),
-        (Kind::Events, "--events", &args.events),
-        (Kind::Flent, "--flent", &args.flent),
+        (ContentKind::Log, "--log", &args.log),
+        (ContentKind::Pcap, "--pcap", &args.pcap),
+        (ContentKind::Events, "--events", &args.events),
+        (ContentKind::Flent, "--flent", &args.flent),
     ];
     let asked = asked.map(|(kind, option, file)| Some((kind, option, file.as_deref()?)));
-    let asked: Vec<(Kind, &str, &Path)> = asked.into_iter().flatten().collect();
+    let asked: Vec<(ContentKind, &str, &Path)> = asked.into_iter().flatten().collect();
     if asked.is_empty() {
         return Ok(Vec::new());
     }
@@ -145,11 +145,11 @@ impl Recorder {
     }
 }
 
-impl Kind {
+impl ContentKind {
     /// The ending that its readers insist on.
     const fn ending(self) -> Option<&'static str> {
         match self {
-            Kind::Flent => Some(".flent.gz"),
+            ContentKind::Flent => Some(".flent.gz"),
             _ => None,
         }
     }
@@ -172,12 +172,12 @@ impl Kind {
     }
 
     /// The tap that writes such a file.
-    fn tap<'a>(self, scenario: &'a Scenario, title: &str, file: File) -> Box<dyn Tap + 'a> {
+    fn tap<'a>(self, scenario: &'a Scenario, title: &str, file: File) -> Box<dyn WritingTap + 'a> {
         match self {
-            Kind::Log => Box::new(PacketLog::new(scenario, file)),
-            Kind::Pcap => Box::new(Pcap::new(scenario, file)),
-            Kind::Events => Box::new(JsonLines::new(scenario, file)),
-            Kind::Flent => Box::new(Flent::new(scenario, title.to_owned(), file)),
+            ContentKind::Log => Box::new(PacketLog::new(scenario, file)),
+            ContentKind::Pcap => Box::new(Pcap::new(scenario, file)),
+            ContentKind::Events => Box::new(JsonLines::new(scenario, file)),
+            ContentKind::Flent => Box::new(Flent::new(scenario, title.to_owned(), file)),
         }
     }
 }

@@ -21,8 +21,8 @@ use command::Refused;
 use command::cells::{empty, right};
 use command::files::{distinct, replace, replaceable};
 use command::print;
-use dump::{Connection, Dump};
-use line::Part;
+use dump::{Dump, DumpConnection};
+use line::CallPart;
 use recorded::Recorded;
 use scenario::printable;
 use std::fmt::Write as _;
@@ -76,7 +76,7 @@ fn call(args: &InternalsArgs) -> Result<()> {
         .map_err(|reason| wrong(format!("connection {}: {reason}", printable(id, NAME))))?;
     let (from, until) = part(args, &call)?;
     let name = printable(&file, NAME);
-    let part = Part {
+    let part = CallPart {
         name: &name,
         down,
         up,
@@ -127,7 +127,7 @@ fn chosen<'a>(
     dump: &'a Dump,
     wanted: Option<&str>,
     file: &str,
-) -> Result<(&'a str, &'a Connection)> {
+) -> Result<(&'a str, &'a DumpConnection)> {
     let mut connections = dump.connections.iter().map(|(id, of)| (id.as_str(), of));
     let found = match wanted {
         Some(wanted) => connections.find(|(id, _)| *id == wanted),
@@ -197,9 +197,9 @@ fn worst(call: &Recorded, most: usize) -> usize {
 /// What the dump shows, with the columns of the command that follows.
 fn summary(
     id: &str,
-    connection: &Connection,
+    connection: &DumpConnection,
     call: &Recorded,
-    part: &Part<'_>,
+    part: &CallPart<'_>,
     others: usize,
 ) -> String {
     let mut table = empty();
@@ -264,7 +264,7 @@ fn summary(
 }
 
 /// When what happened, as the dump itself knows it, and what it does not know.
-fn timeline(connection: &Connection, call: &Recorded) -> String {
+fn timeline(connection: &DumpConnection, call: &Recorded) -> String {
     let mut text = String::new();
     if call.findings.is_empty() {
         text += "The dump shows no loss, outage, freeze, or limit of the encoder.\n";

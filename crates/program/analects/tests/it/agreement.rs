@@ -4,7 +4,7 @@ use crate::common::Folder;
 use campaign::{Keeping, Progress, Store};
 use link::Capacity;
 use measure::{BuiltLink, Engine, EngineError, Sink, Unsupported};
-use reproduce::agreement::{Compared, Verdict, compare};
+use reproduce::agreement::{AgreementVerdict, Compared, compare};
 use reproduce::{Data, Experiment, Wanted, outcome, page, registry};
 use scenario::{Choice, Names, Scenario};
 use sim::Simulator;
@@ -93,7 +93,7 @@ impl Progress for Silent {
     fn done(&self) {}
 }
 
-fn rows(folder: &Folder, witness: &dyn Engine) -> Vec<(String, &'static str, Verdict)> {
+fn rows(folder: &Folder, witness: &dyn Engine) -> Vec<(String, &'static str, AgreementVerdict)> {
     let rows = compared(folder, witness).figures.into_iter();
     rows.map(|row| (row.case, row.metric, row.verdict))
         .collect()
@@ -166,12 +166,12 @@ fn the_same_engine_agrees_with_itself_and_another_link_is_noticed() {
     assert_eq!(compared, expected);
     assert!(
         same.iter()
-            .all(|(_, _, verdict)| *verdict == Verdict::Agrees)
+            .all(|(_, _, verdict)| *verdict == AgreementVerdict::Agrees)
     );
     let other = rows(&folder, &Faster(Simulator::default()));
     let rates = other.iter().filter(|(_, metric, _)| *metric == "flow_rate");
-    let verdicts: Vec<Verdict> = rates.map(|(_, _, verdict)| *verdict).collect();
-    assert_eq!(verdicts, [Verdict::Differs; 2]);
+    let verdicts: Vec<AgreementVerdict> = rates.map(|(_, _, verdict)| *verdict).collect();
+    assert_eq!(verdicts, [AgreementVerdict::Differs; 2]);
 }
 
 /// A run that is not to be believed stands as such beside each figure that it is in.

@@ -77,7 +77,7 @@ type Values = Vec<f64>;
 
 /// A discipline under which a page loads beside a call.
 #[derive(Debug, Clone)]
-pub struct Call {
+pub struct ReferenceCall {
     /// ns-3's name of the discipline.
     pub discipline: String,
     /// Packets that may wait.
@@ -90,7 +90,7 @@ pub struct Call {
 
 /// What a comparison of two means says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum MeansVerdict {
     /// They are within the tolerance.
     Near,
     /// They are not, but the phases differ by so much that it may be chance.
@@ -99,27 +99,27 @@ pub enum Verdict {
     Miss(Option<&'static str>),
 }
 
-impl Verdict {
+impl MeansVerdict {
     /// The section of a miss.
     pub const fn missed(self) -> Option<Option<&'static str>> {
         match self {
-            Verdict::Miss(section) => Some(section),
-            Verdict::Near | Verdict::Untold => None,
+            MeansVerdict::Miss(section) => Some(section),
+            MeansVerdict::Near | MeansVerdict::Untold => None,
         }
     }
 }
 
-impl Call {
+impl ReferenceCall {
     /// Reads the lines of `calls.csv` and runs them: those of a discipline follow each other.
     pub(super) fn run(lines: &[Line<'_>]) -> Result<Vec<Self>, String> {
-        let mut calls: Vec<Call> = Vec::new();
+        let mut calls: Vec<ReferenceCall> = Vec::new();
         for line in lines {
             let discipline = value(line, "discipline")?;
             if calls
                 .last()
                 .is_none_or(|last| last.discipline != discipline)
             {
-                calls.push(Call {
+                calls.push(ReferenceCall {
                     discipline: discipline.to_owned(),
                     limit: number(line, "limit")?,
                     theirs: Default::default(),
@@ -139,23 +139,23 @@ impl Call {
     }
 
     /// A verdict on each figure.
-    pub fn verdicts(&self) -> [Verdict; 6] {
+    pub fn verdicts(&self) -> [MeansVerdict; 6] {
         std::array::from_fn(|which| {
             let (ours, theirs) = (&self.ours[which], &self.theirs[which]);
             let (figure, ..) = FIGURES[which];
             if figure.holds(mean(ours), mean(theirs)) {
-                return Verdict::Near;
+                return MeansVerdict::Near;
             }
             // Bonferroni's bound: 42 figures are compared.
             match welch(ours, theirs) {
-                Some(test) if test.p > 0.05 / 42.0 => Verdict::Untold,
-                _ => Verdict::Miss(self.known(figure)),
+                Some(test) if test.p > 0.05 / 42.0 => MeansVerdict::Untold,
+                _ => MeansVerdict::Miss(self.known(figure)),
             }
         })
     }
 
     /// The names of the figures of which `which` is the verdict.
-    pub fn named(&self, which: impl Fn(Verdict) -> bool) -> Vec<&'static str> {
+    pub fn named(&self, which: impl Fn(MeansVerdict) -> bool) -> Vec<&'static str> {
         let verdicts = self.verdicts().into_iter().zip(FIGURES);
         let found = verdicts.filter(|(verdict, _)| which(*verdict));
         found.map(|(_, (_, name, _))| name).collect()
@@ -204,7 +204,7 @@ fn ours(discipline: &str, limit: u32, at: f64) -> Result<[f64; 6], String> {
         "#
     );
     let simulator = Simulator::default();
-    let mut waits = Waits {
+    let mut waits = CallWaits {
         from: Instant::ZERO + Duration::from_secs_f64(at),
         ms: Vec::new(),
     };
@@ -245,12 +245,12 @@ const SECOND: Duration = Duration::from_secs(1);
 
 /// How long the call's datagrams waited in the second after the page opened.
 #[derive(Debug)]
-struct Waits {
+struct CallWaits {
     from: Instant,
     ms: Vec<f64>,
 }
 
-impl Sink for Waits {
+impl Sink for CallWaits {
     fn event(&mut self, now: Instant, event: &Event) {
         if let Event::Dequeued {
             packet, sojourn, ..

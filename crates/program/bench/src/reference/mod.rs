@@ -12,12 +12,12 @@ use scenario::{Choice, Document, Names, Scenario};
 use sim::Simulator;
 use std::path::Path;
 
-pub use call::{Call, Verdict};
+pub use call::{MeansVerdict, ReferenceCall};
 pub use table::document;
 
 /// A figure that is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Figure {
+pub enum ComparedFigure {
     /// Of all flows together.
     Goodput,
     /// Jain's index.
@@ -28,45 +28,57 @@ pub enum Figure {
     Completion,
 }
 
-impl Figure {
+impl ComparedFigure {
     /// The name in the table.
     pub const fn name(self) -> &'static str {
         match self {
-            Figure::Goodput => "goodput",
-            Figure::Jfi => "JFI",
-            Figure::Sojourn => "mean sojourn",
-            Figure::Completion => "completion",
+            ComparedFigure::Goodput => "goodput",
+            ComparedFigure::Jfi => "JFI",
+            ComparedFigure::Sojourn => "mean sojourn",
+            ComparedFigure::Completion => "completion",
         }
     }
 
     /// Whether `ours` is as near to `theirs` as it has to be.
     pub fn holds(self, ours: f64, theirs: f64) -> bool {
         let allowed = match self {
-            Figure::Goodput => 0.02 * theirs,
-            Figure::Jfi => 0.03,
-            Figure::Sojourn => 0.15 * theirs,
-            Figure::Completion => 0.10 * theirs,
+            ComparedFigure::Goodput => 0.02 * theirs,
+            ComparedFigure::Jfi => 0.03,
+            ComparedFigure::Sojourn => 0.15 * theirs,
+            ComparedFigure::Completion => 0.10 * theirs,
         };
         (ours - theirs).abs() <= allowed
     }
 }
 
 /// Deviating figures, and the section of `docs/reference/ns3.md` with the reason.
-pub const KNOWN: &[(&str, u32, &str, Figure, &str)] = &[
-    ("fifo", 67, "TcpVegas", Figure::Jfi, VEGAS),
-    ("fifo", 250, "TcpVegas", Figure::Jfi, VEGAS),
-    ("codel", 1000, "TcpVegas", Figure::Jfi, VEGAS),
-    ("codel", 1000, "TcpVegas", Figure::Sojourn, VEGAS),
-    ("fq_codel", 10240, "TcpVegas", Figure::Sojourn, VEGAS),
-    ("fq_codel", 10240, "TcpLinuxReno", Figure::Goodput, RENO),
-    ("fq_pie", 10240, "TcpVegas", Figure::Sojourn, VEGAS),
+pub const KNOWN: &[(&str, u32, &str, ComparedFigure, &str)] = &[
+    ("fifo", 67, "TcpVegas", ComparedFigure::Jfi, VEGAS),
+    ("fifo", 250, "TcpVegas", ComparedFigure::Jfi, VEGAS),
+    ("codel", 1000, "TcpVegas", ComparedFigure::Jfi, VEGAS),
+    ("codel", 1000, "TcpVegas", ComparedFigure::Sojourn, VEGAS),
+    (
+        "fq_codel",
+        10240,
+        "TcpVegas",
+        ComparedFigure::Sojourn,
+        VEGAS,
+    ),
+    (
+        "fq_codel",
+        10240,
+        "TcpLinuxReno",
+        ComparedFigure::Goodput,
+        RENO,
+    ),
+    ("fq_pie", 10240, "TcpVegas", ComparedFigure::Sojourn, VEGAS),
 ];
 const VEGAS: &str = "Vegas";
 const RENO: &str = "Reno in step";
 
 /// The results of a run. Drops over all of it, the rest after the warm-up.
 #[derive(Debug, Clone, Copy)]
-pub struct Figures {
+pub struct ReferenceFigures {
     /// Mbit/s.
     pub goodput: f64,
     /// Jain's index.
@@ -79,13 +91,13 @@ pub struct Figures {
     pub drops: f64,
 }
 
-impl Figures {
+impl ReferenceFigures {
     /// The figures compared, and their values.
-    pub const fn compared(&self) -> [(Figure, f64); 3] {
+    pub const fn compared(&self) -> [(ComparedFigure, f64); 3] {
         [
-            (Figure::Goodput, self.goodput),
-            (Figure::Jfi, self.jfi),
-            (Figure::Sojourn, self.sojourn),
+            (ComparedFigure::Goodput, self.goodput),
+            (ComparedFigure::Jfi, self.jfi),
+            (ComparedFigure::Sojourn, self.sojourn),
         ]
     }
 }
@@ -104,14 +116,14 @@ pub struct Row {
     /// From the start of one to the next, ms.
     pub stagger_ms: u32,
     /// ns-3's results.
-    pub theirs: Figures,
+    pub theirs: ReferenceFigures,
     /// The simulator's results; none if it does not have the discipline.
-    pub ours: Option<Figures>,
+    pub ours: Option<ReferenceFigures>,
 }
 
 impl Row {
     /// The deviating figures, and the section that has the reason if it is known.
-    pub fn misses(&self) -> Vec<(Figure, Option<&'static str>)> {
+    pub fn misses(&self) -> Vec<(ComparedFigure, Option<&'static str>)> {
         let Some(ours) = &self.ours else {
             return Vec::new();
         };
@@ -122,8 +134,8 @@ impl Row {
             .collect()
     }
 
-    fn known(&self, figure: Figure) -> Option<&'static str> {
-        let this = |known: &&(&str, u32, &str, Figure, &str)| {
+    fn known(&self, figure: ComparedFigure) -> Option<&'static str> {
+        let this = |known: &&(&str, u32, &str, ComparedFigure, &str)| {
             (known.0, known.1, known.2, known.3)
                 == (&*self.discipline, self.limit, &*self.control, figure)
         };
@@ -141,7 +153,7 @@ impl Row {
         let link = &measured.links[0];
         let goodput = measured.flows.iter().map(|flow| flow.goodput_mbps);
         let nothing = || format!("{} {}: nothing was measured", self.discipline, self.control);
-        self.ours = Some(Figures {
+        self.ours = Some(ReferenceFigures {
             goodput: goodput.sum(),
             // One flow is always fair; ns-3's table has that value, our results have none.
             jfi: if self.flows == 1 {
@@ -241,7 +253,7 @@ impl Burst {
         let pairs = self.ours.iter().zip(&self.theirs).take(3);
         pairs
             .into_iter()
-            .all(|(ours, theirs)| Figure::Completion.holds(*ours, *theirs))
+            .all(|(ours, theirs)| ComparedFigure::Completion.holds(*ours, *theirs))
     }
 }
 
@@ -255,7 +267,7 @@ pub struct Reference {
     /// The burst.
     pub burst: Burst,
     /// A page beside a call.
-    pub calls: Vec<Call>,
+    pub calls: Vec<ReferenceCall>,
 }
 
 impl Reference {
@@ -276,7 +288,7 @@ impl Reference {
         });
         let burst = (!self.burst.holds()).then(|| "the burst".to_owned());
         let calls = self.calls.iter().flat_map(|call| {
-            let names = call.named(|verdict| verdict == Verdict::Miss(None));
+            let names = call.named(|verdict| verdict == MeansVerdict::Miss(None));
             names
                 .into_iter()
                 .map(|name| format!("a call under {}: {name}", call.discipline))
@@ -301,7 +313,7 @@ impl Reference {
             Ok(rows)
         };
         let calls = read("calls.csv")?;
-        let calls = table(&calls).and_then(|lines| Call::run(&lines));
+        let calls = table(&calls).and_then(|lines| ReferenceCall::run(&lines));
         let burst = read("burst.csv")?;
         let burst = table(&burst)?;
         let burst = burst.first().ok_or("burst.csv: no line")?;
@@ -380,7 +392,7 @@ fn row(line: &Line<'_>) -> Result<Row, String> {
         control: value(line, "control")?.to_owned(),
         flows: number(line, "flows")?,
         stagger_ms: number(line, "stagger_ms").unwrap_or(10),
-        theirs: Figures {
+        theirs: ReferenceFigures {
             goodput: number(line, "goodput_mbps")?,
             jfi: number(line, "jfi")?,
             sojourn: number(line, "sojourn_mean_ms")?,
@@ -406,13 +418,13 @@ mod tests {
                 off.push((&*row.discipline, row.limit, &*row.control, figure, section));
             }
         }
-        let listed = |entry: &&(&str, u32, &str, Figure, &str)| off.contains(entry);
+        let listed = |entry: &&(&str, u32, &str, ComparedFigure, &str)| off.contains(entry);
         let unexplained: Vec<_> = off.iter().filter(|entry| !KNOWN.contains(entry)).collect();
         assert!(unexplained.is_empty(), "{unexplained:?}: {reference:#?}");
         assert_eq!(KNOWN.iter().filter(listed).count(), KNOWN.len(), "{off:?}");
         assert!(reference.burst.holds(), "{:?}", reference.burst);
         assert_eq!(reference.unexplained(), Vec::<String>::new());
-        let missed = |call: &Call| call.named(|verdict| verdict.missed().is_some()).len();
+        let missed = |call: &ReferenceCall| call.named(|verdict| verdict.missed().is_some()).len();
         let missed: usize = reference.calls.iter().map(missed).sum();
         assert_eq!((reference.calls.len(), missed), (7, call::KNOWN.len()));
         let page = std::fs::read_to_string(folder.join("../../docs/reference/ns3.md")).unwrap();
@@ -432,10 +444,17 @@ mod tests {
 
     #[test]
     fn tolerances() {
-        assert!(Figure::Goodput.holds(19.6, 20.0) && !Figure::Goodput.holds(20.5, 20.0));
-        assert!(Figure::Jfi.holds(0.975, 1.0) && !Figure::Jfi.holds(0.965, 1.0));
-        assert!(Figure::Sojourn.holds(11.4, 10.0) && !Figure::Sojourn.holds(8.4, 10.0));
-        assert!(Figure::Completion.holds(109.0, 100.0) && !Figure::Completion.holds(89.0, 100.0));
+        assert!(
+            ComparedFigure::Goodput.holds(19.6, 20.0) && !ComparedFigure::Goodput.holds(20.5, 20.0)
+        );
+        assert!(ComparedFigure::Jfi.holds(0.975, 1.0) && !ComparedFigure::Jfi.holds(0.965, 1.0));
+        assert!(
+            ComparedFigure::Sojourn.holds(11.4, 10.0) && !ComparedFigure::Sojourn.holds(8.4, 10.0)
+        );
+        assert!(
+            ComparedFigure::Completion.holds(109.0, 100.0)
+                && !ComparedFigure::Completion.holds(89.0, 100.0)
+        );
     }
 
     #[test]

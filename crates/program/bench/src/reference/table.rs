@@ -1,7 +1,7 @@
 //! The comparison as Markdown: a text with gaps, filled with tables.
 
 use super::call::FIGURES;
-use super::{Burst, Call, Figure, Figures, Reference, Row, Verdict};
+use super::{Burst, ComparedFigure, MeansVerdict, Reference, ReferenceCall, ReferenceFigures, Row};
 use measure::interval::mean;
 use std::fmt::Write as _;
 
@@ -76,9 +76,9 @@ fn control(row: &Row) -> &str {
 }
 
 /// Theirs and ours of each figure, and by how much ours differs.
-fn figures(theirs: &Figures, ours: Option<&Figures>) -> String {
+fn figures(theirs: &ReferenceFigures, ours: Option<&ReferenceFigures>) -> String {
     let Some(ours) = ours else {
-        let Figures {
+        let ReferenceFigures {
             goodput,
             jfi,
             sojourn,
@@ -140,12 +140,12 @@ fn burst(burst: &Burst) -> String {
     _ = writeln!(
         text,
         "\nVerdict on {}: {verdict}.",
-        Figure::Completion.name()
+        ComparedFigure::Completion.name()
     );
     text
 }
 
-fn calls(calls: &[Call]) -> String {
+fn calls(calls: &[ReferenceCall]) -> String {
     let mut text = String::from("| discipline |");
     for (_, name, _) in FIGURES {
         _ = write!(text, " {name} |");
@@ -168,19 +168,19 @@ fn calls(calls: &[Call]) -> String {
 }
 
 /// The verdicts on a row of calls in words.
-fn said(call: &Call) -> String {
+fn said(call: &ReferenceCall) -> String {
     let mut parts = Vec::new();
     let mut sections: Vec<_> = call
         .verdicts()
         .into_iter()
-        .filter_map(Verdict::missed)
+        .filter_map(MeansVerdict::missed)
         .collect();
     sections.dedup();
     for section in sections {
-        let names = call.named(|verdict| verdict == Verdict::Miss(section));
+        let names = call.named(|verdict| verdict == MeansVerdict::Miss(section));
         parts.push(missed(&names, section));
     }
-    let untold = call.named(|verdict| verdict == Verdict::Untold);
+    let untold = call.named(|verdict| verdict == MeansVerdict::Untold);
     if !untold.is_empty() {
         parts.push(format!("cannot be told: {}", untold.join(", ")));
     }

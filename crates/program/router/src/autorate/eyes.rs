@@ -1,7 +1,7 @@
 //! The headers of what passes a device: a packet socket with a filter in the kernel (packet(7)).
 
 use super::headers::packet;
-use autorate::Packet;
+use autorate::SeenPacket;
 use command::Refused;
 use netcfg::Device;
 use nix::sys::socket::sockopt::ReceiveTimestampns;
@@ -28,7 +28,7 @@ pub struct Seen {
     /// Whether it left by the device.
     pub leaves: bool,
     /// What its headers say.
-    pub packet: Packet,
+    pub packet: SeenPacket,
 }
 
 /// Looks at a device.

@@ -10,7 +10,7 @@ use crate::others;
 use crate::page::Board;
 use autorate::{Decision, Way, Ways};
 use command::{Refused, print};
-use netcfg::{Changes, Claim, Device, Direction, Followed, Host, Limits, Runner, ShapedRate};
+use netcfg::{Changes, Claim, Device, Direction, FollowedDevice, Host, Limits, Runner, ShapedRate};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,7 +40,7 @@ pub fn by_hand(
     device.index()?;
     let mut host = host(args.dry_run)?;
     // Without a set-up nothing is written.
-    let looked = Followed::of(&mut host, &args.state, device, None)?;
+    let looked = FollowedDevice::of(&mut host, &args.state, device, None)?;
     if args.down.is_some() && looked.set().down.is_none() {
         let message = format!("--down: what {device} receives is not shaped");
         let help = "give `analects tc apply` a rate for it first, or leave --down out here";
@@ -51,7 +51,7 @@ pub fn by_hand(
     }
     others::look(&[device, &device.shaped_ingress()], false)?;
     let claim = Claim::of(&args.state, device)?;
-    let followed = Followed::of(&mut host, &args.state, device, Some(claim))?;
+    let followed = FollowedDevice::of(&mut host, &args.state, device, Some(claim))?;
     how.follow(&mut host, followed)
 }
 
@@ -66,7 +66,7 @@ pub fn as_applied(
     claim: Claim,
     page: Option<Arc<Board>>,
 ) -> Result<(), Refused> {
-    let followed = Followed::of(host, state, device, Some(claim))?;
+    let followed = FollowedDevice::of(host, state, device, Some(claim))?;
     let Some(follow) = followed.follow().cloned() else {
         return Ok(());
     };
@@ -97,10 +97,10 @@ struct How {
 }
 
 impl How {
-    fn follow(&self, host: &mut Host, mut followed: Followed) -> Result<(), Refused> {
+    fn follow(&self, host: &mut Host, mut followed: FollowedDevice) -> Result<(), Refused> {
         let device = followed.device().clone();
         self.announce(&followed, false)?;
-        let ended = Follower::new(self, &followed)
+        let ended = RateFollower::new(self, &followed)
             .and_then(|mut follower| follower.run(host, &mut followed));
         if self.keep {
             eprintln!("{device}: the last rates stay; `analects tc apply` sets others");
@@ -121,7 +121,7 @@ impl How {
     }
 
     /// Says what stands and how far it will be followed; if `dry`, prints by which commands.
-    fn announce(&self, followed: &Followed, dry: bool) -> Result<(), Refused> {
+    fn announce(&self, followed: &FollowedDevice, dry: bool) -> Result<(), Refused> {
         let device = followed.device();
         for way in Way::BOTH {
             let Some(rate) = followed.rates().of(direction(way)) else {
@@ -150,7 +150,7 @@ fn direction(way: Way) -> Direction {
 }
 
 /// What is followed, and how it stands.
-struct Follower {
+struct RateFollower {
     device: Device,
     pilot: Pilot,
     view: View,
@@ -165,8 +165,8 @@ struct Follower {
     looked: Duration,
 }
 
-impl Follower {
-    fn new(how: &How, followed: &Followed) -> Result<Self, Refused> {
+impl RateFollower {
+    fn new(how: &How, followed: &FollowedDevice) -> Result<Self, Refused> {
         let (at, rates) = (now(), followed.rates());
         let standing = |way| {
             let rate = rates.of(direction(way))?;
@@ -176,7 +176,7 @@ impl Follower {
                 limits: how.limits[way]?,
             })
         };
-        Ok(Follower {
+        Ok(RateFollower {
             device: followed.device().clone(),
             pilot: Pilot::new(how.controller.clone(), rates)?,
             view: View::of(followed.device(), followed.ifb().as_ref())?,
@@ -193,7 +193,7 @@ impl Follower {
         })
     }
 
-    fn run(&mut self, host: &mut Host, followed: &mut Followed) -> Result<(), Refused> {
+    fn run(&mut self, host: &mut Host, followed: &mut FollowedDevice) -> Result<(), Refused> {
         while !host.interrupted() {
             std::thread::sleep(BEAT);
             self.look(host, followed)?;
@@ -207,7 +207,7 @@ impl Follower {
     }
 
     /// Looks whether the set-up is still ours, when it is time.
-    fn look(&mut self, host: &mut Host, followed: &Followed) -> Result<(), Refused> {
+    fn look(&mut self, host: &mut Host, followed: &FollowedDevice) -> Result<(), Refused> {
         let at = now();
         // A socket that fails, or is none, tells nothing: the next look is soon.
         self.changed |= self.hears().unwrap_or(true);
@@ -229,7 +229,7 @@ impl Follower {
     fn change(
         &mut self,
         host: &mut Host,
-        followed: &mut Followed,
+        followed: &mut FollowedDevice,
         at: Duration,
         way: Way,
         decision: &Decision,

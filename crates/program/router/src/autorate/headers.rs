@@ -1,6 +1,6 @@
 //! From the first bytes of a packet to what a controller is told of it.
 
-use autorate::{Packet, Stamps};
+use autorate::{SeenPacket, Stamps};
 
 const TCP: u8 = 6;
 const LEAST_TCP: usize = 20;
@@ -12,7 +12,7 @@ const SACK: u8 = 5;
 const TIMES: u8 = 8;
 
 /// The packet that begins with `bytes`, its IP header first; none if that is no IP header.
-pub fn packet(bytes: &[u8]) -> Option<Packet> {
+pub fn packet(bytes: &[u8]) -> Option<SeenPacket> {
     let (length, tcp, addresses) = match bytes.first()? >> 4 {
         4 => v4(bytes)?,
         6 => v6(bytes)?,
@@ -20,7 +20,7 @@ pub fn packet(bytes: &[u8]) -> Option<Packet> {
     };
     let stamps = tcp.and_then(|at| stamps(bytes.get(at..)?, addresses, length.checked_sub(at)?));
     let bytes = u32::try_from(length).ok()?;
-    Some(Packet { bytes, stamps })
+    Some(SeenPacket { bytes, stamps })
 }
 
 /// A packet's length, where its TCP header begins if it has one, and its addresses.

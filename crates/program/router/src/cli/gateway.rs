@@ -65,7 +65,7 @@ pub struct GatewayArgs {
 #[derive(Debug, Args)]
 pub struct ChangeArgs {
     /// What runs.
-    pub what: Running,
+    pub what: RunningCommand,
     /// Settings: of a gateway, down=40mbit and up=9mbit are rates, limit=500 is a setting of both disciplines,
     /// and down.limit=500 of one; of a pacer, rate=15mbit and what else `analects describe pacer` lists. All
     /// are changed, or none.
@@ -78,7 +78,7 @@ pub struct ChangeArgs {
 
 /// A command that carries packets.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum Running {
+pub enum RunningCommand {
     /// `analects gateway`.
     Gateway,
     /// `analects pace`.

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 use probe::Pin;
-use probe::limits::Network;
+use probe::limits::AddressPrefix;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use units::{Bytes, Rate};
@@ -69,7 +69,7 @@ pub struct ProbeServe {
     pub key: PathBuf,
     /// Answer this network only. May be repeated. Without it, every client is answered.
     #[arg(long, value_name = "CIDR")]
-    pub allow: Vec<Network>,
+    pub allow: Vec<AddressPrefix>,
     /// Number of probes at once, in all; each address may run one at once.
     #[arg(long, default_value_t = 4, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub clients: u16,

@@ -25,12 +25,12 @@ const MOST: u32 = 3;
 
 /// The thread.
 pub struct Keeper {
-    state: Arc<State>,
+    state: Arc<KeeperState>,
     thread: JoinHandle<()>,
 }
 
 #[derive(Default)]
-struct State {
+struct KeeperState {
     ends: AtomicBool,
     restored: AtomicU64,
     failed: Mutex<Option<Error>>,
@@ -39,7 +39,7 @@ struct State {
 impl Keeper {
     /// Looks after `kept` from now on; `folder` has its journal.
     pub fn begin(kept: Kept, folder: PathBuf) -> Self {
-        let state = Arc::new(State::default());
+        let state = Arc::new(KeeperState::default());
         let of_thread = Arc::clone(&state);
         let thread = std::thread::spawn(move || look_after(kept, &folder, &of_thread));
         Keeper { state, thread }
@@ -78,7 +78,7 @@ impl Keeper {
     clippy::disallowed_methods,
     reason = "when to look again, not a result"
 )]
-fn look_after(mut kept: Kept, folder: &std::path::Path, state: &State) {
+fn look_after(mut kept: Kept, folder: &std::path::Path, state: &KeeperState) {
     let mut host = Host::default();
     let mut changes = Changes::of_rules().ok().filter(|_| kept.are_told());
     let (mut last, mut told, mut failures) = (Instant::now(), false, 0);

@@ -1,6 +1,6 @@
 //! What the facts of a host mean for each command: no look at anything here.
 
-use super::observed::{Ipv6, Observed, Part, Shared};
+use super::observed::{Ipv6, KernelPart, ObservedHost, SharedNetwork};
 use crate::cli::Examined;
 use Examined::{Browser, Gateway, Link, Pace, Probe, Tc};
 use netcfg::divert::Tool;
@@ -11,7 +11,7 @@ use std::io::ErrorKind;
 /// What a finding means for the commands that it is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum State {
+pub enum Effect {
     /// It is as they need it.
     Good,
     /// They work, but otherwise than one may expect.
@@ -20,13 +20,13 @@ pub enum State {
     Lacks,
 }
 
-impl State {
+impl Effect {
     /// The word at a line's beginning.
     pub const fn word(self) -> &'static str {
         match self {
-            State::Good => "good",
-            State::Note => "note",
-            State::Lacks => "LACKS",
+            Effect::Good => "good",
+            Effect::Note => "note",
+            Effect::Lacks => "LACKS",
         }
     }
 }
@@ -37,7 +37,7 @@ pub struct Finding {
     /// What it is about, in a word for programs.
     pub about: &'static str,
     /// What it means.
-    pub state: State,
+    pub state: Effect,
     /// What was found.
     pub found: String,
     /// What to do; empty if nothing is to be done.
@@ -48,7 +48,7 @@ pub struct Finding {
 
 fn finding(
     about: &'static str,
-    state: State,
+    state: Effect,
     found: impl Into<String>,
     remedy: impl Into<String>,
     commands: &[Examined],
@@ -66,7 +66,7 @@ const BEHIND: &[Examined] = &[Link, Browser];
 const DIVERTS: &[Examined] = &[Gateway, Pace];
 
 /// All findings of a host.
-pub fn findings(host: &Observed) -> Vec<Finding> {
+pub fn findings(host: &ObservedHost) -> Vec<Finding> {
     let mut all = vec![
         namespaces(host),
         tun(host),
@@ -84,13 +84,13 @@ pub fn findings(host: &Observed) -> Vec<Finding> {
     all
 }
 
-fn namespaces(host: &Observed) -> Finding {
+fn namespaces(host: &ObservedHost) -> Finding {
     let needed = [Capability::NetAdmin, Capability::SysAdmin];
     let about = "namespaces";
     match host.privileges.lack(&needed) {
         None => finding(
             about,
-            State::Good,
+            Effect::Good,
             "networks of its own can be made, as root",
             "",
             BEHIND,
@@ -98,47 +98,47 @@ fn namespaces(host: &Observed) -> Finding {
         // A root that lacks a capability is not taken for a plain user by `link`.
         Some(_) if host.namespaces && !host.privileges.root => finding(
             about,
-            State::Good,
+            Effect::Good,
             "networks of its own can be made, as a plain user",
             "",
             BEHIND,
         ),
-        Some((lack, remedy)) => finding(about, State::Lacks, lack, remedy, BEHIND),
+        Some((lack, remedy)) => finding(about, Effect::Lacks, lack, remedy, BEHIND),
     }
 }
 
-fn tun(host: &Observed) -> Finding {
+fn tun(host: &ObservedHost) -> Finding {
     let found = match host.tun {
         None => {
-            return finding("tun", State::Good, "TUN devices can be made", "", BEHIND);
+            return finding("tun", Effect::Good, "TUN devices can be made", "", BEHIND);
         }
         Some(ErrorKind::NotFound) => "there is no /dev/net/tun",
         Some(ErrorKind::PermissionDenied) => "/dev/net/tun may not be opened",
         Some(_) => "/dev/net/tun cannot be opened: the kernel lacks tun",
     };
-    finding("tun", State::Lacks, found, NO_TUN, BEHIND)
+    finding("tun", Effect::Lacks, found, NO_TUN, BEHIND)
 }
 
-fn network(host: &Observed) -> Finding {
+fn network(host: &ObservedHost) -> Finding {
     let (about, commands) = ("capabilities", &[Gateway, Pace, Tc]);
     match host.privileges.lack(&[Capability::NetAdmin]) {
         None => finding(
             about,
-            State::Good,
+            Effect::Good,
             "this process may change the network (CAP_NET_ADMIN)",
             "",
             commands,
         ),
-        Some((lack, remedy)) => finding(about, State::Lacks, lack, remedy, commands),
+        Some((lack, remedy)) => finding(about, Effect::Lacks, lack, remedy, commands),
     }
 }
 
-fn rules(host: &Observed) -> Finding {
+fn rules(host: &ObservedHost) -> Finding {
     let about = "rules";
     match &host.diverts {
         Ok(Tool::Nft) => finding(
             about,
-            State::Good,
+            Effect::Good,
             "nft makes rules that send packets to a program",
             "",
             DIVERTS,
@@ -146,7 +146,7 @@ fn rules(host: &Observed) -> Finding {
         Ok(Tool::Iptables) => match host.privileges.lack(&[Capability::NetRaw]) {
             None => finding(
                 about,
-                State::Note,
+                Effect::Note,
                 "nftables has no queue to a program here (nft is not installed, or the kernel lacks nft_queue): iptables \
                  makes the rules",
                 "keep iptables, with xt_NFQUEUE in the kernel; or install nftables and the kernel's nft_queue, on \
@@ -155,7 +155,7 @@ fn rules(host: &Observed) -> Finding {
             ),
             Some((lack, remedy)) => finding(
                 about,
-                State::Lacks,
+                Effect::Lacks,
                 format!("there is iptables alone, for which {lack}"),
                 format!("install nftables, or: {remedy} --cap-add NET_RAW"),
                 DIVERTS,
@@ -167,23 +167,23 @@ fn rules(host: &Observed) -> Finding {
                 Some((lack, remedy)) => format!("{lack}: {remedy}"),
                 None => help.clone(),
             };
-            finding(about, State::Lacks, found, remedy, DIVERTS)
+            finding(about, Effect::Lacks, found, remedy, DIVERTS)
         }
     }
 }
 
-fn part(about: &'static str, name: &str, there: Part, commands: &[Examined]) -> Finding {
+fn part(about: &'static str, name: &str, there: KernelPart, commands: &[Examined]) -> Finding {
     match there {
-        Part::There => finding(
+        KernelPart::There => finding(
             about,
-            State::Good,
+            Effect::Good,
             format!("the kernel has {name}"),
             "",
             commands,
         ),
-        Part::Lacks => finding(
+        KernelPart::Lacks => finding(
             about,
-            State::Lacks,
+            Effect::Lacks,
             format!("the kernel lacks {name}"),
             format!(
                 "install the kernel's module {name} (Debian: linux-modules-extra or the kernel's own package; \
@@ -192,9 +192,9 @@ fn part(about: &'static str, name: &str, there: Part, commands: &[Examined]) -> 
             ),
             commands,
         ),
-        Part::Unknown => finding(
+        KernelPart::Unknown => finding(
             about,
-            State::Note,
+            Effect::Note,
             format!(
                 "whether the kernel has {name} cannot be seen here: /lib/modules has nothing of this kernel"
             ),
@@ -204,22 +204,22 @@ fn part(about: &'static str, name: &str, there: Part, commands: &[Examined]) -> 
     }
 }
 
-fn queue(host: &Observed) -> Finding {
+fn queue(host: &ObservedHost) -> Finding {
     let mut it = part("queue", "nfnetlink_queue", host.queue, DIVERTS);
-    if host.queue == Part::Lacks {
+    if host.queue == KernelPart::Lacks {
         it.remedy = "install the kernel's module nfnetlink_queue, on OpenWrt kmod-nfnetlink-queue and kmod-nft-queue"
             .to_owned();
     }
     it
 }
 
-fn programs(host: &Observed) -> Vec<Finding> {
+fn programs(host: &ObservedHost) -> Vec<Finding> {
     let absent = host.absent.iter();
     let found = absent.map(|program| {
         let (state, package, commands): (_, _, &[Examined]) = match *program {
-            "ip" => (State::Lacks, "iproute2", &[Link, Browser, Tc]),
-            "tc" => (State::Lacks, "iproute2, on OpenWrt tc-full", &[Tc]),
-            _ => (State::Note, "slirp4netns, for link --internet", &[Link]),
+            "ip" => (Effect::Lacks, "iproute2", &[Link, Browser, Tc]),
+            "tc" => (Effect::Lacks, "iproute2, on OpenWrt tc-full", &[Tc]),
+            _ => (Effect::Note, "slirp4netns, for link --internet", &[Link]),
         };
         let found = format!("{program} is not installed");
         finding(
@@ -233,17 +233,17 @@ fn programs(host: &Observed) -> Vec<Finding> {
     found.collect()
 }
 
-fn modules(host: &Observed) -> Vec<Finding> {
+fn modules(host: &ObservedHost) -> Vec<Finding> {
     let found = host.modules.iter().map(|(name, there)| {
         let mut it = part("modules", name, *there, &[Tc]);
         let remedy = match (*name, there) {
-            ("sch_mencius", Part::Lacks) => {
+            ("sch_mencius", KernelPart::Lacks) => {
                 "install it (docs/packaging.md), or choose another: -d fq_codel"
             }
-            ("ifb", Part::Lacks) => {
+            ("ifb", KernelPart::Lacks) => {
                 "install the kernel's module ifb, on OpenWrt kmod-ifb, or leave --down out"
             }
-            ("sch_htb", Part::Lacks) => {
+            ("sch_htb", KernelPart::Lacks) => {
                 "install the kernel's module sch_htb, on OpenWrt kmod-sched-core"
             }
             _ => return it,
@@ -251,19 +251,19 @@ fn modules(host: &Observed) -> Vec<Finding> {
         it.remedy = remedy.to_owned();
         // The rest of the command works without these.
         if *name != "sch_htb" {
-            it.state = State::Note;
+            it.state = Effect::Note;
         }
         it
     });
     found.collect()
 }
 
-fn ipv6(host: &Observed) -> Finding {
+fn ipv6(host: &ObservedHost) -> Finding {
     let found = match host.ipv6 {
         Ipv6::On => {
             return finding(
                 "ipv6",
-                State::Good,
+                Effect::Good,
                 "this host has IPv6",
                 "",
                 &[Link, Browser, Probe],
@@ -278,21 +278,21 @@ fn ipv6(host: &Observed) -> Finding {
         Ipv6::Off => "if it is wanted: sysctl net.ipv6.conf.default.disable_ipv6=0",
         _ => "",
     };
-    finding("ipv6", State::Note, found, remedy, &[Link, Browser, Probe])
+    finding("ipv6", Effect::Note, found, remedy, &[Link, Browser, Probe])
 }
 
-fn firewall(host: &Observed) -> Finding {
+fn firewall(host: &ObservedHost) -> Finding {
     if host.firewall.is_none() && host.unlisted {
         let (found, remedy) = (
             "whether a firewall drops new connections cannot be read here",
             "run it with sudo",
         );
-        return finding("firewall", State::Note, found, remedy, &[Link, Probe]);
+        return finding("firewall", Effect::Note, found, remedy, &[Link, Probe]);
     }
     let Some(chain) = &host.firewall else {
         return finding(
             "firewall",
-            State::Good,
+            Effect::Good,
             "no firewall drops new connections",
             "",
             &[Link, Probe],
@@ -303,39 +303,39 @@ fn firewall(host: &Observed) -> Finding {
     );
     let remedy = "run the server by link --far, whose network no firewall is in, or permit -i analects+ . For probe \
          serve, permit its UDP port";
-    finding("firewall", State::Note, found, remedy, &[Link, Probe])
+    finding("firewall", Effect::Note, found, remedy, &[Link, Probe])
 }
 
-fn forwards(host: &Observed) -> Option<Finding> {
+fn forwards(host: &ObservedHost) -> Option<Finding> {
     let chain = host.forwards.as_ref()?;
     let found =
         format!("this host's firewall drops what it passes on, unless a rule permits it: {chain}");
     let remedy = "permit the devices of the networks behind the gateway, if nothing passes it";
-    Some(finding("firewall", State::Note, found, remedy, &[Gateway]))
+    Some(finding("firewall", Effect::Note, found, remedy, &[Gateway]))
 }
 
-fn chromium(host: &Observed) -> Option<Finding> {
+fn chromium(host: &ObservedHost) -> Option<Finding> {
     let (about, commands) = ("chromium", &[Browser]);
     Some(match host.chromium.as_ref()? {
-        Ok(version) => finding(about, State::Good, version, "", commands),
-        Err((found, remedy)) => finding(about, State::Lacks, found, remedy, commands),
+        Ok(version) => finding(about, Effect::Good, version, "", commands),
+        Err((found, remedy)) => finding(about, Effect::Lacks, found, remedy, commands),
     })
 }
 
-fn addresses(host: &Observed) -> Finding {
+fn addresses(host: &ObservedHost) -> Finding {
     let about = "addresses";
     match host.shared {
-        Shared::Free => finding(about, State::Good, "100.64.0.1 is free", "", &[Link]),
-        Shared::Covered => finding(
+        SharedNetwork::Free => finding(about, Effect::Good, "100.64.0.1 is free", "", &[Link]),
+        SharedNetwork::Covered => finding(
             about,
-            State::Note,
+            Effect::Note,
             "a route of this host covers 100.64.0.1, as behind carriers' NAT: link --host may take another address",
             "commands should use $ANALECTS_FAR for the far side's address",
             &[Link],
         ),
-        Shared::Taken => finding(
+        SharedNetwork::Taken => finding(
             about,
-            State::Note,
+            Effect::Note,
             "100.64.0.1 is this host's own or its gateway's, as behind carriers' NAT: link --host takes another address",
             "commands should use $ANALECTS_FAR for the far side's address",
             &[Link],
@@ -343,24 +343,24 @@ fn addresses(host: &Observed) -> Finding {
     }
 }
 
-fn flowtables(host: &Observed) -> Vec<Finding> {
+fn flowtables(host: &ObservedHost) -> Vec<Finding> {
     let found = host.flowtables.iter().map(|table| {
         let devices = table.devices.join(", ");
         let name = &table.name;
         let commands: &[Examined] = if table.offload { &[Gateway, Tc] } else { &[Gateway] };
         let found = format!("the flowtable {name} takes packets of {devices} past rules and queues");
         let remedy = format!("switch it off: nft delete flowtable {name}; on OpenWrt, flow_offloading in the firewall's settings");
-        finding("flowtables", State::Note, found, remedy, commands)
+        finding("flowtables", Effect::Note, found, remedy, commands)
     });
     found.collect()
 }
 
-fn clock(host: &Observed) -> Finding {
+fn clock(host: &ObservedHost) -> Finding {
     let commands = &[Link, Gateway, Pace, Browser];
     match host.clock.as_str() {
         clock @ ("jiffies" | "acpi_pm" | "hpet" | "refined-jiffies") => finding(
             "clock",
-            State::Note,
+            Effect::Note,
             format!(
                 "the kernel tells the time by {clock}, which is slow or coarse: packets are late"
             ),
@@ -369,14 +369,14 @@ fn clock(host: &Observed) -> Finding {
         ),
         "" => finding(
             "clock",
-            State::Note,
+            Effect::Note,
             "what the kernel tells the time by is not known",
             "",
             commands,
         ),
         clock => finding(
             "clock",
-            State::Good,
+            Effect::Good,
             format!("the kernel tells the time by {clock}"),
             "",
             commands,

@@ -7,26 +7,26 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Where a packet is met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Hook {
+pub enum FirewallHook {
     /// New connections to this host.
     Input,
     /// What it passes on.
     Forward,
 }
 
-impl Hook {
+impl FirewallHook {
     /// Its name in nft, and the chain of iptables.
     const fn names(self) -> (&'static str, &'static str) {
         match self {
-            Hook::Input => ("input", "INPUT"),
-            Hook::Forward => ("forward", "FORWARD"),
+            FirewallHook::Input => ("input", "INPUT"),
+            FirewallHook::Forward => ("forward", "FORWARD"),
         }
     }
 }
 
 /// What becomes of a packet by a rule without conditions.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Rule {
+enum RuleVerdict {
     Drop,
     Accept,
     Return,
@@ -38,16 +38,16 @@ enum Rule {
 /// A chain.
 #[derive(Debug, Default)]
 struct Chain {
-    hook: Option<Hook>,
+    hook: Option<FirewallHook>,
     drops: bool,
-    rules: Vec<Rule>,
+    rules: Vec<RuleVerdict>,
 }
 
 /// Chains by table and name.
 type Chains = BTreeMap<(String, String), Chain>;
 
 /// How a chain was left.
-enum Left {
+enum ChainLeft {
     /// By a drop, in this chain.
     Dropped(String),
     Accepted,
@@ -55,7 +55,7 @@ enum Left {
 }
 
 /// The chain that drops, in words; none if none does.
-pub fn dropping(hook: Hook, ruleset: &str, iptables: &str) -> Option<String> {
+pub fn dropping(hook: FirewallHook, ruleset: &str, iptables: &str) -> Option<String> {
     let named = |chains: &Chains, what: &str| {
         let found = found(chains, hook)?;
         Some(format!("{what} {found}"))
@@ -65,7 +65,7 @@ pub fn dropping(hook: Hook, ruleset: &str, iptables: &str) -> Option<String> {
 }
 
 /// The chain that drops, with how a hook's chain leads to it.
-fn found(chains: &Chains, hook: Hook) -> Option<String> {
+fn found(chains: &Chains, hook: FirewallHook) -> Option<String> {
     let of_hook = chains.iter().filter(|(_, chain)| chain.hook == Some(hook));
     of_hook.into_iter().find_map(|((table, name), chain)| {
         let by = |dropping: &str| {
@@ -76,33 +76,33 @@ fn found(chains: &Chains, hook: Hook) -> Option<String> {
             }
         };
         match walk(chains, table, name, &mut BTreeSet::new()) {
-            Left::Dropped(at) => Some(by(&at)),
-            Left::Open if chain.drops => Some(by(name)),
-            Left::Open | Left::Accepted => None,
+            ChainLeft::Dropped(at) => Some(by(&at)),
+            ChainLeft::Open if chain.drops => Some(by(name)),
+            ChainLeft::Open | ChainLeft::Accepted => None,
         }
     })
 }
 
-fn walk(chains: &Chains, table: &str, name: &str, seen: &mut BTreeSet<String>) -> Left {
+fn walk(chains: &Chains, table: &str, name: &str, seen: &mut BTreeSet<String>) -> ChainLeft {
     let chain = chains.get(&(table.to_owned(), name.to_owned()));
     // A circle is none that the kernel takes.
     let (Some(chain), true) = (chain, seen.insert(name.to_owned())) else {
-        return Left::Open;
+        return ChainLeft::Open;
     };
     for rule in &chain.rules {
         match rule {
-            Rule::Drop => return Left::Dropped(name.to_owned()),
-            Rule::Accept => return Left::Accepted,
-            Rule::Return => break,
-            Rule::Goto(to) => return walk(chains, table, to, seen),
-            Rule::Jump(to) => match walk(chains, table, to, seen) {
-                Left::Open => (),
+            RuleVerdict::Drop => return ChainLeft::Dropped(name.to_owned()),
+            RuleVerdict::Accept => return ChainLeft::Accepted,
+            RuleVerdict::Return => break,
+            RuleVerdict::Goto(to) => return walk(chains, table, to, seen),
+            RuleVerdict::Jump(to) => match walk(chains, table, to, seen) {
+                ChainLeft::Open => (),
                 left => return left,
             },
         }
     }
     seen.remove(name);
-    Left::Open
+    ChainLeft::Open
 }
 
 /// nft(8), the form in which it lists.
@@ -118,8 +118,8 @@ fn of_nft(ruleset: &str) -> Chains {
             chain = None;
         } else if let Some(chain) = &mut chain {
             if line.starts_with("type ") {
-                let hooks = [Hook::Input, Hook::Forward];
-                let is = |hook: &Hook| line.contains(&format!("hook {} ", hook.names().0));
+                let hooks = [FirewallHook::Input, FirewallHook::Forward];
+                let is = |hook: &FirewallHook| line.contains(&format!("hook {} ", hook.names().0));
                 chain.hook = hooks.into_iter().find(is);
                 chain.drops = line.contains("policy drop");
             } else {
@@ -165,7 +165,7 @@ fn of_iptables(listed: &str) -> Chains {
         let chain = chains
             .entry((String::new(), (*name).to_owned()))
             .or_default();
-        let hooks = [Hook::Input, Hook::Forward];
+        let hooks = [FirewallHook::Input, FirewallHook::Forward];
         chain.hook = hooks.into_iter().find(|hook| hook.names().1 == *name);
         match words[0] {
             "-P" => chain.drops = rest == ["DROP"],
@@ -220,7 +220,7 @@ fn words_of_iptables<'a>(rest: &[&'a str]) -> Vec<&'a str> {
 }
 
 /// What a rule does with a packet that no condition is about; none if it has conditions.
-fn rule(words: &[&str]) -> Option<Rule> {
+fn rule(words: &[&str]) -> Option<RuleVerdict> {
     let place = words.iter().position(|word| verdict(word, "").is_some())?;
     let to = words.get(place + 1).copied().unwrap_or_default();
     let verdict = verdict(words[place], to)?;
@@ -234,19 +234,19 @@ fn rule(words: &[&str]) -> Option<Rule> {
         .windows(2)
         .any(|pair| pair == ["saddr", "100.64.0.0/10"]);
     let applies = match verdict {
-        Rule::Drop => conditions.is_empty() || new || ours,
+        RuleVerdict::Drop => conditions.is_empty() || new || ours,
         _ => conditions.is_empty() || new,
     };
     applies.then_some(verdict)
 }
 
-fn verdict(word: &str, to: &str) -> Option<Rule> {
+fn verdict(word: &str, to: &str) -> Option<RuleVerdict> {
     match word {
-        "drop" | "reject" => Some(Rule::Drop),
-        "accept" => Some(Rule::Accept),
-        "return" => Some(Rule::Return),
-        "jump" => Some(Rule::Jump(to.to_owned())),
-        "goto" => Some(Rule::Goto(to.to_owned())),
+        "drop" | "reject" => Some(RuleVerdict::Drop),
+        "accept" => Some(RuleVerdict::Accept),
+        "return" => Some(RuleVerdict::Return),
+        "jump" => Some(RuleVerdict::Jump(to.to_owned())),
+        "goto" => Some(RuleVerdict::Goto(to.to_owned())),
         _ => None,
     }
 }

@@ -1,6 +1,6 @@
 //! The facts of a host, read in one place.
 
-use super::firewall::{Hook, dropping};
+use super::firewall::{FirewallHook, dropping};
 use live::Known;
 use netcfg::divert::{Diversion, Tool};
 use netcfg::{Command, Flowtable, Host, Privileges, Runner};
@@ -12,7 +12,7 @@ use std::process::Stdio;
 
 /// Whether the kernel has a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum KernelPart {
     /// It is there, or can be loaded.
     There,
     /// It is not.
@@ -34,7 +34,7 @@ pub enum Ipv6 {
 
 /// How far the host has 100.64.0.1, the far side of a link, elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shared {
+pub enum SharedNetwork {
     /// Nowhere.
     Free,
     /// A route leads to it, as behind carriers' NAT.
@@ -48,7 +48,7 @@ pub type Chromium = Result<String, (String, String)>;
 
 /// What was found.
 #[derive(Debug, Clone)]
-pub struct Observed {
+pub struct ObservedHost {
     /// What this process may do.
     pub privileges: Privileges,
     /// Whether this user may make namespaces of its own.
@@ -62,9 +62,9 @@ pub struct Observed {
     /// What can make rules that send packets to a program, or why nothing can and the remedy.
     pub diverts: Result<Tool, (String, String)>,
     /// The kernel's queue to a program.
-    pub queue: Part,
+    pub queue: KernelPart,
     /// Its htb, ifb and `sch_mencius`.
-    pub modules: [(&'static str, Part); 3],
+    pub modules: [(&'static str, KernelPart); 3],
     /// Whether it has IPv6.
     pub ipv6: Ipv6,
     /// The chain that drops what nothing permits, and is met by new connections to this host.
@@ -74,19 +74,19 @@ pub struct Observed {
     /// The browser's version, or why there is none and what to do; none in a program that drives no browser.
     pub chromium: Option<Chromium>,
     /// Who else has a link's address.
-    pub shared: Shared,
+    pub shared: SharedNetwork,
     /// Flowtables.
     pub flowtables: Vec<Flowtable>,
     /// What the kernel tells the time by; empty if it is not known.
     pub clock: String,
 }
 
-impl Observed {
+impl ObservedHost {
     /// This host, as it is now, in this network namespace.
     pub fn here(host: &mut Host, chromium: Option<Chromium>) -> Self {
         let rules = rules(host);
         let [firewall, forwards] = drops(&rules);
-        Observed {
+        ObservedHost {
             chromium,
             privileges: Privileges::here(),
             namespaces: may_make_namespaces(),
@@ -120,7 +120,7 @@ fn drops(rules: &[Option<String>; 2]) -> [Option<String>; 2] {
     let [nft, iptables] = rules
         .each_ref()
         .map(|text| text.as_deref().unwrap_or_default());
-    [Hook::Input, Hook::Forward].map(|hook| dropping(hook, nft, iptables))
+    [FirewallHook::Input, FirewallHook::Forward].map(|hook| dropping(hook, nft, iptables))
 }
 
 /// By the rule that `pace` makes, which is only checked.
@@ -190,17 +190,17 @@ fn absent() -> Vec<&'static str> {
 }
 
 /// modprobe(8), modules.dep(5): what is loaded or built in has a folder in sysfs, or a line in modules.builtin.
-fn module(name: &str) -> Part {
+fn module(name: &str) -> KernelPart {
     if Path::new("/sys/module").join(name).exists() {
-        return Part::There;
+        return KernelPart::There;
     }
     if name == "nfnetlink_queue" && Path::new("/proc/net/netfilter/nfnetlink_queue").exists() {
-        return Part::There;
+        return KernelPart::There;
     }
     let folder = Path::new("/lib/modules").join(first_line("/proc/sys/kernel/osrelease"));
     let file = |list: &str| read_to_string(folder.join(list));
     match (file("modules.dep"), file("modules.builtin")) {
-        (Err(_), Err(_)) => Part::Unknown,
+        (Err(_), Err(_)) => KernelPart::Unknown,
         (loaded, builtin) => {
             let lists = loaded.unwrap_or_default() + &builtin.unwrap_or_default();
             has_module(&lists, name)
@@ -209,7 +209,7 @@ fn module(name: &str) -> Part {
 }
 
 /// Whether a line names the module's file: its name may have dashes, and a compression's ending.
-pub fn has_module(lists: &str, name: &str) -> Part {
+pub fn has_module(lists: &str, name: &str) -> KernelPart {
     let file = |line: &str| {
         let path = line.split(':').next()?;
         let (stem, _) = path.rsplit('/').next()?.split_once(".ko")?;
@@ -219,9 +219,9 @@ pub fn has_module(lists: &str, name: &str) -> Part {
         .lines()
         .any(|line| file(line).as_deref() == Some(name))
     {
-        Part::There
+        KernelPart::There
     } else {
-        Part::Lacks
+        KernelPart::Lacks
     }
 }
 
@@ -233,11 +233,11 @@ fn ipv6() -> Ipv6 {
     }
 }
 
-fn shared() -> Shared {
+fn shared() -> SharedNetwork {
     let known = Known::now();
     match (known.has(0), known.covers(0)) {
-        (true, _) => Shared::Taken,
-        (false, true) => Shared::Covered,
-        (false, false) => Shared::Free,
+        (true, _) => SharedNetwork::Taken,
+        (false, true) => SharedNetwork::Covered,
+        (false, false) => SharedNetwork::Free,
     }
 }

@@ -1,8 +1,8 @@
 //! Prepared hosts, each with one trouble, and a sound one.
 
-use super::findings::{State, findings};
-use super::firewall::{Hook, dropping};
-use super::observed::{Ipv6, Observed, Part, Shared, has_module};
+use super::findings::{Effect, findings};
+use super::firewall::{FirewallHook, dropping};
+use super::observed::{Ipv6, KernelPart, ObservedHost, SharedNetwork, has_module};
 use super::unfit;
 use crate::cli::Examined::{self, Browser, Gateway, Link, Pace, Probe, Tc};
 use clap::ValueEnum;
@@ -13,8 +13,8 @@ use std::io::ErrorKind;
 
 const ALL: [Examined; 6] = [Link, Gateway, Pace, Tc, Browser, Probe];
 
-fn sound() -> Observed {
-    Observed {
+fn sound() -> ObservedHost {
+    ObservedHost {
         privileges: Privileges {
             root: true,
             container: false,
@@ -25,24 +25,24 @@ fn sound() -> Observed {
         absent: Vec::new(),
         unlisted: false,
         diverts: Ok(Tool::Nft),
-        queue: Part::There,
-        modules: ["sch_htb", "ifb", "sch_mencius"].map(|name| (name, Part::There)),
+        queue: KernelPart::There,
+        modules: ["sch_htb", "ifb", "sch_mencius"].map(|name| (name, KernelPart::There)),
         ipv6: Ipv6::On,
         firewall: None,
         forwards: None,
         chromium: Some(Ok("Chromium 156".to_owned())),
-        shared: Shared::Free,
+        shared: SharedNetwork::Free,
         flowtables: Vec::new(),
         clock: "tsc".to_owned(),
     }
 }
 
 /// Those that lack something, and what is said of `about` where it is not good.
-fn told(host: &Observed, about: &str) -> (Vec<Examined>, String) {
+fn told(host: &ObservedHost, about: &str) -> (Vec<Examined>, String) {
     let found = findings(host);
     let text = found
         .iter()
-        .filter(|it| it.about == about && it.state != State::Good)
+        .filter(|it| it.about == about && it.state != Effect::Good)
         .map(|it| format!("{}: {}\n", it.found, it.remedy))
         .collect();
     (unfit(&found, &ALL).collect(), text)
@@ -54,7 +54,7 @@ fn a_sound_host_lacks_nothing() {
     assert!(
         found
             .iter()
-            .all(|it| it.state == State::Good && it.remedy.is_empty())
+            .all(|it| it.state == Effect::Good && it.remedy.is_empty())
     );
     for command in Examined::value_variants() {
         assert!(found.iter().any(|it| it.commands.contains(command)));
@@ -138,7 +138,7 @@ fn a_firewall_is_named() {
         (logs, "", "ip t in"),
     ] {
         let mut host = sound();
-        host.firewall = dropping(Hook::Input, ruleset, iptables);
+        host.firewall = dropping(FirewallHook::Input, ruleset, iptables);
         let (unfit, text) = told(&host, "firewall");
         // A link is in networks of its own, unless it is asked to be in this one.
         assert!(unfit.is_empty(), "{name}");
@@ -146,7 +146,11 @@ fn a_firewall_is_named() {
             text.contains(name) && text.contains("link --host"),
             "{name}: {text}"
         );
-        assert_eq!(dropping(Hook::Forward, ruleset, iptables), None, "{name}");
+        assert_eq!(
+            dropping(FirewallHook::Forward, ruleset, iptables),
+            None,
+            "{name}"
+        );
     }
 }
 
@@ -165,16 +169,16 @@ fn chains_that_permit_or_are_not_met_are_none() {
          \tchain x {\n\t\treturn\n\t\tdrop\n\t}\n}\n",
     ] {
         assert_eq!(
-            dropping(Hook::Input, ruleset, "-P INPUT ACCEPT\n"),
+            dropping(FirewallHook::Input, ruleset, "-P INPUT ACCEPT\n"),
             None,
             "{ruleset}"
         );
     }
     // What it passes on is another matter, as with Docker.
     let docker = "-P INPUT ACCEPT\n-P FORWARD DROP\n-N DOCKER\n-A FORWARD -o docker0 -j DOCKER\n";
-    assert_eq!(dropping(Hook::Input, "", docker), None);
+    assert_eq!(dropping(FirewallHook::Input, "", docker), None);
     let mut host = sound();
-    host.forwards = dropping(Hook::Forward, "", docker);
+    host.forwards = dropping(FirewallHook::Forward, "", docker);
     let (unfit, text) = told(&host, "firewall");
     assert!(
         unfit.is_empty() && text.contains("iptables' chain FORWARD"),
@@ -209,7 +213,7 @@ fn a_host_without_ipv6_and_one_behind_carriers_nat_work_and_are_told() {
         text.contains("net.ipv6.conf.default.disable_ipv6"),
         "{text}"
     );
-    host.shared = Shared::Taken;
+    host.shared = SharedNetwork::Taken;
     let (unfit, text) = told(&host, "addresses");
     assert!(unfit.is_empty());
     assert!(
@@ -221,11 +225,11 @@ fn a_host_without_ipv6_and_one_behind_carriers_nat_work_and_are_told() {
 #[test]
 fn a_kernel_without_queues_or_tun() {
     let mut host = sound();
-    host.queue = Part::Lacks;
+    host.queue = KernelPart::Lacks;
     let (unfit, text) = told(&host, "queue");
     assert_eq!(unfit, [Gateway, Pace]);
     assert!(text.contains("lacks nfnetlink_queue"), "{text}");
-    host.queue = Part::Unknown;
+    host.queue = KernelPart::Unknown;
     assert!(told(&host, "queue").0.is_empty());
     for (kind, words) in [
         (ErrorKind::NotFound, "there is no /dev/net/tun"),
@@ -264,7 +268,7 @@ fn nftables_without_a_queue() {
 #[test]
 fn programs_and_modules() {
     let mut host = sound();
-    host.modules = ["sch_htb", "ifb", "sch_mencius"].map(|name| (name, Part::Lacks));
+    host.modules = ["sch_htb", "ifb", "sch_mencius"].map(|name| (name, KernelPart::Lacks));
     let (unfit, text) = told(&host, "modules");
     assert_eq!(unfit, [Tc]);
     assert!(
@@ -278,9 +282,9 @@ fn programs_and_modules() {
     host.unlisted = true;
     assert!(told(&host, "firewall").1.contains("cannot be read"));
     let lists = "kernel/net/sched/sch_htb.ko.zst: kernel/x.ko\nkernel/drivers/net/ifb.ko\n";
-    assert_eq!(has_module(lists, "sch_htb"), Part::There);
-    assert_eq!(has_module(lists, "ifb"), Part::There);
-    assert_eq!(has_module(lists, "x"), Part::Lacks);
+    assert_eq!(has_module(lists, "sch_htb"), KernelPart::There);
+    assert_eq!(has_module(lists, "ifb"), KernelPart::There);
+    assert_eq!(has_module(lists, "x"), KernelPart::Lacks);
 }
 
 #[test]

@@ -72,11 +72,11 @@ const WITHOUT: [(&[&str], &str); 4] = [
 /// A configuration: its lines, by their numbers.
 #[derive(Debug, Default)]
 pub struct Configuration {
-    lines: Vec<Line>,
+    lines: Vec<ConfigLine>,
 }
 
 #[derive(Debug)]
-struct Line {
+struct ConfigLine {
     number: usize,
     /// What it sets; none if it is no assignment of a plain value.
     name: Option<String>,
@@ -141,12 +141,12 @@ impl Configuration {
 
     fn add(&mut self, number: usize, name: Option<&str>, text: &str) {
         let (name, text) = (name.map(str::to_owned), text.to_owned());
-        self.lines.push(Line { number, name, text });
+        self.lines.push(ConfigLine { number, name, text });
     }
 
     /// The line that sets a name: the last one counts.
-    fn line(&self, name: &str) -> Option<&Line> {
-        let sets = |line: &&Line| line.name.as_deref() == Some(name);
+    fn line(&self, name: &str) -> Option<&ConfigLine> {
+        let sets = |line: &&ConfigLine| line.name.as_deref() == Some(name);
         self.lines.iter().rev().find(sets)
     }
 
@@ -225,7 +225,7 @@ impl Configuration {
     }
 
     /// What is said of a line, unless the command says it.
-    fn note(&self, file: &Path, line: &Line) -> Option<String> {
+    fn note(&self, file: &Path, line: &ConfigLine) -> Option<String> {
         let (place, text) = (file.display(), scenario::printable(&line.text, 80));
         let number = line.number;
         let Some(name) = &line.name else {

@@ -1,7 +1,7 @@
 //! The network that a rate was found out in: another one has another line.
 
 use command::Refused;
-use netcfg::{Routes, Way};
+use netcfg::{RouteBy, Routes};
 use std::net::IpAddr;
 
 /// Addresses that no host has (RFC 5737, RFC 3849): packets for them take the way to the internet.
@@ -10,18 +10,18 @@ const FAR: [&str; 2] = ["192.0.2.1", "2001:db8::1"];
 const EVERY: f64 = 1.0;
 
 /// The ways to the internet.
-pub struct Network {
+pub struct InternetWays {
     routes: Routes,
-    ways: [Option<Way>; 2],
+    ways: [Option<RouteBy>; 2],
     due: f64,
 }
 
-impl Network {
+impl InternetWays {
     /// Those of now.
     pub fn of_now() -> Result<Self, Refused> {
         let mut routes = Routes::open()?;
         let ways = ways(&mut routes)?;
-        Ok(Network {
+        Ok(InternetWays {
             routes,
             ways,
             due: 0.0,
@@ -43,7 +43,7 @@ impl Network {
     }
 }
 
-fn ways(routes: &mut Routes) -> Result<[Option<Way>; 2], netcfg::Error> {
+fn ways(routes: &mut Routes) -> Result<[Option<RouteBy>; 2], netcfg::Error> {
     let mut ways = [None; 2];
     for (way, address) in ways.iter_mut().zip(FAR) {
         if let Ok(address) = address.parse::<IpAddr>() {
@@ -54,7 +54,7 @@ fn ways(routes: &mut Routes) -> Result<[Option<Way>; 2], netcfg::Error> {
 }
 
 /// Takes over the ways that there are; whether one of them differs from the one before.
-fn follow(known: &mut [Option<Way>; 2], now: [Option<Way>; 2]) -> bool {
+fn follow(known: &mut [Option<RouteBy>; 2], now: [Option<RouteBy>; 2]) -> bool {
     let mut another = false;
     for (known, now) in known.iter_mut().zip(now) {
         another |= matches!((&known, now), (Some(then), Some(now)) if *then != now);
@@ -71,7 +71,7 @@ mod tests {
     fn another_device_or_router_is_another_network() {
         let way = |device, gateway: &str| {
             let gateway = Some(gateway.parse().unwrap());
-            Some(Way { device, gateway })
+            Some(RouteBy { device, gateway })
         };
         let mut known = [way(2, "10.0.0.1"), None];
         assert!(!follow(&mut known, [way(2, "10.0.0.1"), None]));

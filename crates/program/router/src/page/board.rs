@@ -1,6 +1,6 @@
 //! What the page shows, as those tell it who know it.
 
-use super::history::{self, Course, History};
+use super::history::{self, History, HistoryCourse};
 use autorate::{Way, Ways};
 use netcfg::Device;
 use serde::Serialize;
@@ -27,11 +27,11 @@ const _: () = assert!(LINES * 2 * history::BYTES <= 320_000);
 
 /// What is known of the lines. Threads share it.
 #[derive(Debug, Default)]
-pub struct Board(Mutex<State>);
+pub struct Board(Mutex<BoardState>);
 
 #[derive(Debug, Default)]
-struct State {
-    lines: BTreeMap<Device, Line>,
+struct BoardState {
+    lines: BTreeMap<Device, BoardLine>,
     looked: Looked,
     /// When a page was last asked for.
     asked: Option<Duration>,
@@ -69,15 +69,15 @@ pub struct Stands {
 
 /// What is known of a line.
 #[derive(Debug, Default)]
-struct Line {
-    ways: Ways<Direction>,
+struct BoardLine {
+    ways: Ways<BoardDirection>,
     /// When somebody last told of it.
     told: Duration,
     repairs: VecDeque<Repair>,
 }
 
 #[derive(Debug, Default)]
-struct Direction {
+struct BoardDirection {
     history: History,
     /// What who follows it told last; waits are the longest since the last tick.
     noted: Option<Note>,
@@ -100,7 +100,7 @@ struct Repair {
 }
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct BoardDocument<'a> {
     /// Now, in seconds since the machine started, as all times.
     time_s: f64,
     /// When the queues were last looked at.
@@ -123,7 +123,7 @@ struct ShownDirection<'a> {
     /// Whether somebody follows it: then waits are those of packets in the line, else those in the shaper's queue.
     followed: bool,
     #[serde(flatten)]
-    course: Course,
+    course: HistoryCourse,
     change: Option<&'a Value>,
 }
 
@@ -200,32 +200,32 @@ impl Board {
         made
     }
 
-    fn with(&self, at: Duration, device: &Device, tell: impl FnOnce(&mut Line)) {
+    fn with(&self, at: Duration, device: &Device, tell: impl FnOnce(&mut BoardLine)) {
         if let Some(line) = self.state().line(at, device) {
             tell(line);
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, BoardState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl BoardState {
     /// The line of `device`, of which somebody tells now; none if there are too many.
-    fn line(&mut self, at: Duration, device: &Device) -> Option<&mut Line> {
+    fn line(&mut self, at: Duration, device: &Device) -> Option<&mut BoardLine> {
         if !self.lines.contains_key(device) {
             if self.lines.len() == LINES {
                 return None;
             }
-            self.lines.insert(device.clone(), Line::default());
+            self.lines.insert(device.clone(), BoardLine::default());
         }
         let line = self.lines.get_mut(device)?;
         line.told = at;
         Some(line)
     }
 
-    fn shown(&self, at: Duration) -> Document<'_> {
+    fn shown(&self, at: Duration) -> BoardDocument<'_> {
         let lines = self.lines.iter().map(|(device, line)| {
             let shown = ShownLine {
                 down: line.ways.down.shown(at),
@@ -234,7 +234,7 @@ impl State {
             };
             (device.as_str(), shown)
         });
-        Document {
+        BoardDocument {
             time_s: at.as_secs_f64(),
             looked_s: self.looked_at.map(|at| at.as_secs_f64()),
             error: self.looked.error.as_deref(),
@@ -245,7 +245,7 @@ impl State {
     }
 }
 
-impl Direction {
+impl BoardDirection {
     fn is_followed(&self, at: Duration) -> bool {
         let since = |note: Note| at.saturating_sub(note.at);
         self.noted.is_some_and(|note| since(note) < FOLLOWS)

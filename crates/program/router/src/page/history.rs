@@ -9,14 +9,14 @@ const KEPT: u32 = 600;
 /// The most points: one a second.
 pub const MOST: usize = KEPT as usize;
 /// The most that one direction's history takes, in bytes.
-pub const BYTES: usize = MOST * size_of::<Point>();
+pub const BYTES: usize = MOST * size_of::<HistoryPoint>();
 
 /// In place of a wait that is not known.
 const UNKNOWN: u32 = u32::MAX;
 
 /// How a line stood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Point {
+struct HistoryPoint {
     /// Bits a second; zero where nothing shapes.
     rate: u64,
     /// Seconds since the machine started.
@@ -27,11 +27,11 @@ struct Point {
 
 /// The course of one direction.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct History(VecDeque<Point>);
+pub struct History(VecDeque<HistoryPoint>);
 
 /// A history as the document has it: a list for each value.
 #[derive(Debug, PartialEq, Eq, Serialize)]
-pub struct Course {
+pub struct HistoryCourse {
     /// When, in seconds since the machine started.
     pub at_s: Vec<u32>,
     /// The shaper's rate; none where nothing shapes.
@@ -50,12 +50,12 @@ impl History {
     /// Adds how the line stands `at` a time, which is later than the last one; what is older than ten minutes makes room.
     pub fn push(&mut self, at: Duration, rate: Option<u64>, wait: Option<Duration>) {
         let now = u32::try_from(at.as_secs()).unwrap_or(u32::MAX);
-        let is_old = |point: &Point| now.saturating_sub(point.at) >= KEPT;
+        let is_old = |point: &HistoryPoint| now.saturating_sub(point.at) >= KEPT;
         while self.0.front().is_some_and(is_old) || self.0.len() == MOST {
             self.0.pop_front();
         }
         let micros = |wait: Duration| u32::try_from(wait.as_micros()).unwrap_or(UNKNOWN);
-        self.0.push_back(Point {
+        self.0.push_back(HistoryPoint {
             rate: rate.unwrap_or_default(),
             at: now,
             wait: wait.map_or(UNKNOWN, |wait| micros(wait).min(UNKNOWN - 1)),
@@ -63,10 +63,10 @@ impl History {
     }
 
     /// As the document has it.
-    pub fn course(&self) -> Course {
+    pub fn course(&self) -> HistoryCourse {
         let of = self.0.iter();
         let known = |wait: u32| (wait != UNKNOWN).then_some(wait);
-        Course {
+        HistoryCourse {
             at_s: of.clone().map(|point| point.at).collect(),
             rate_bps: of
                 .clone()
@@ -113,7 +113,7 @@ mod tests {
         for wait in [Duration::ZERO, Duration::from_millis(3), long] {
             history.push(Duration::from_secs(2), Some(5), Some(wait));
         }
-        let expected = Course {
+        let expected = HistoryCourse {
             at_s: vec![1, 2, 2, 2],
             rate_bps: vec![None, Some(5), Some(5), Some(5)],
             wait_us: vec![None, Some(0), Some(3000), Some(UNKNOWN - 1)],

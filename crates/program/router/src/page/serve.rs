@@ -33,7 +33,7 @@ pub fn serve(listener: &TcpListener, site: Site) {
             std::thread::sleep(AGAIN);
             continue;
         };
-        let Some(place) = Place::take(&open, peer.ip()) else {
+        let Some(place) = ClientPlace::take(&open, peer.ip()) else {
             continue;
         };
         let site = site.clone();
@@ -52,20 +52,20 @@ pub fn serve(listener: &TcpListener, site: Site) {
 type Open = Arc<Mutex<Vec<IpAddr>>>;
 
 /// One of the connections at once, and whose it is.
-struct Place(Open, IpAddr);
+struct ClientPlace(Open, IpAddr);
 
-impl Place {
+impl ClientPlace {
     fn take(open: &Open, whose: IpAddr) -> Option<Self> {
         let mut all = open.lock().unwrap_or_else(PoisonError::into_inner);
         let of_one = all.iter().filter(|other| **other == whose).count();
         (all.len() < MOST && of_one < MOST_OF_ONE).then(|| {
             all.push(whose);
-            Place(open.clone(), whose)
+            ClientPlace(open.clone(), whose)
         })
     }
 }
 
-impl Drop for Place {
+impl Drop for ClientPlace {
     fn drop(&mut self) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(at) = all.iter().position(|other| *other == self.1) {
@@ -221,12 +221,14 @@ mod tests {
     fn one_address_has_half_of_the_places() {
         let open = Open::default();
         let [one, other] = ["192.0.2.1", "2001:db8::1"].map(|of| of.parse().unwrap());
-        let mut held: Vec<Place> = (0..MOST).filter_map(|_| Place::take(&open, one)).collect();
+        let mut held: Vec<ClientPlace> = (0..MOST)
+            .filter_map(|_| ClientPlace::take(&open, one))
+            .collect();
         assert_eq!(held.len(), MOST_OF_ONE);
-        held.extend((0..MOST).filter_map(|_| Place::take(&open, other)));
+        held.extend((0..MOST).filter_map(|_| ClientPlace::take(&open, other)));
         assert_eq!(held.len(), MOST);
         held.clear();
-        assert!(Place::take(&open, one).is_some());
+        assert!(ClientPlace::take(&open, one).is_some());
     }
 
     #[test]

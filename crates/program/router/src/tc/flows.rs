@@ -1,7 +1,7 @@
 //! `analects tc show --watch`: what each computer and each flow of a queue has had in the last second.
 
 use super::computers;
-use super::looked::{Look, Moved, Span};
+use super::looked::{LookedSetups, Moved, Span};
 use comfy_table::Cell;
 use command::Refused;
 use command::cells::back;
@@ -28,7 +28,7 @@ const FULL: Duration = Duration::from_millis(20);
 ///
 /// # Errors
 /// If the set-ups or the flows cannot be read.
-pub fn watch(look: &mut dyn FnMut() -> Result<Look, Refused>) -> Result<(), Refused> {
+pub fn watch(look: &mut dyn FnMut() -> Result<LookedSetups, Refused>) -> Result<(), Refused> {
     let mut before = look()?;
     let mut lines = 0;
     while !before.is_empty() {
@@ -44,7 +44,7 @@ pub fn watch(look: &mut dyn FnMut() -> Result<Look, Refused>) -> Result<(), Refu
 }
 
 /// The text for what happened between two looks.
-fn shown(before: &Look, now: &Look) -> String {
+fn shown(before: &LookedSetups, now: &LookedSetups) -> String {
     let mut text = String::new();
     let differences = now.all.iter().flat_map(|status| &status.differences);
     for difference in differences {

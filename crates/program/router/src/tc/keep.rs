@@ -5,7 +5,7 @@ use crate::cli::TcKeep;
 use crate::on_host::{device, host, now};
 use crate::page::Board;
 use command::Refused;
-use netcfg::{Changes, Device, Error, Found, Host, Kind, Runner, Store, Upkeep};
+use netcfg::{Changes, Device, Error, ErrorKind, Found, Host, Runner, Store, Upkeep};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,7 +29,7 @@ pub fn keep(args: &TcKeep, page: Option<Arc<Board>>) -> Result<(), Refused> {
         .transpose()?;
     let mut host = host(false)?;
     let mut devices = BTreeMap::new();
-    let keeper = Keeper {
+    let keeper = SetupKeeper {
         args,
         followers: Followers::new(&args.state, &host, page.clone()),
         page,
@@ -45,18 +45,18 @@ pub fn keep(args: &TcKeep, page: Option<Arc<Board>>) -> Result<(), Refused> {
 /// A set-up that is looked after.
 struct One {
     upkeep: Upkeep,
-    told: Told,
+    told: KeptTold,
     follower: Thread,
 }
 
 /// Looks after set-ups.
-struct Keeper<'a> {
+struct SetupKeeper<'a> {
     args: &'a TcKeep,
     followers: Followers,
     page: Option<Arc<Board>>,
 }
 
-impl Keeper<'_> {
+impl SetupKeeper<'_> {
     /// Looks after them round by round.
     fn rounds(
         &self,
@@ -73,7 +73,7 @@ impl Keeper<'_> {
             for device in all {
                 let new = || One {
                     upkeep: Upkeep::of(&device),
-                    told: Told::default(),
+                    told: KeptTold::default(),
                     follower: Thread::default(),
                 };
                 let kept = devices.entry(device.clone()).or_insert_with(new);
@@ -148,7 +148,7 @@ fn wait(host: &Host, told: &[Result<Changes, impl Sized>; 2]) {
 
 /// What was told of a set-up, and its failures in a row.
 #[derive(Default)]
-struct Told {
+struct KeptTold {
     restored: bool,
     gone: bool,
     failures: u32,
@@ -177,7 +177,7 @@ fn one(
                 Ok(None)
             } else {
                 Err(Error {
-                    kind: Kind::Failed,
+                    kind: ErrorKind::Failed,
                     message: format!(
                         "{device}: another program changed the set-up, and it cannot be put back: {}",
                         error.message
@@ -190,7 +190,7 @@ fn one(
     }
 }
 
-impl Told {
+impl KeptTold {
     /// Says once what happened, and not again while it goes on.
     fn tell(&mut self, device: &Device, found: &Found) {
         if let Found::Restored(differences) = found

@@ -14,7 +14,7 @@ const OUTSIDE: [&str; 3] = ["htb", "ingress", "clsact"];
 type Asked = BTreeMap<Device, Classes>;
 
 /// Set-ups at a moment.
-pub struct Look {
+pub struct LookedSetups {
     at: Instant,
     /// The set-ups, with what each computer has had where a queue counts that.
     pub all: Vec<Status>,
@@ -55,7 +55,7 @@ pub struct Moved {
     pub marks: u32,
 }
 
-impl Look {
+impl LookedSetups {
     /// These set-ups now.
     ///
     /// # Errors
@@ -73,12 +73,12 @@ impl Look {
             let ours = ours.filter(|computer| Some(computer.qdisc) == number(queue));
             queue.computers = Some(ours.copied().collect());
         }
-        Ok(Look { at, all, asked })
+        Ok(LookedSetups { at, all, asked })
     }
 
     /// What each queue had since the look `before`, if it was there then. Of a shaper only what is inside, which tells
     /// more.
-    pub fn since<'a>(&'a self, before: &'a Look) -> impl Iterator<Item = Span<'a>> {
+    pub fn since<'a>(&'a self, before: &'a LookedSetups) -> impl Iterator<Item = Span<'a>> {
         let seconds = (self.at - before.at).as_secs_f64();
         let inner = self
             .queues()
@@ -157,8 +157,8 @@ pub mod tests {
     use std::time::Duration;
 
     /// A look at `wan`, some seconds after another one.
-    pub fn look(after: u64, queues: Vec<Queue>, classes: Classes) -> Look {
-        Look {
+    pub fn look(after: u64, queues: Vec<Queue>, classes: Classes) -> LookedSetups {
+        LookedSetups {
             at: start() + Duration::from_secs(after),
             all: vec![status(queues)],
             asked: Asked::from([("wan".parse().unwrap(), classes)]),

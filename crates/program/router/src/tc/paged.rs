@@ -1,6 +1,6 @@
 //! Looks at set-ups for `--page`: each second while somebody looks at it, else more seldom, since a look runs `tc`.
 
-use super::looked::{Look, Span};
+use super::looked::{LookedSetups, Span};
 use super::{Result, flows};
 use crate::cli::PageArgs;
 use crate::on_host::{device, now};
@@ -44,7 +44,7 @@ struct Looks {
     state: PathBuf,
     /// Only this one's.
     dev: Option<Device>,
-    before: Option<Look>,
+    before: Option<LookedSetups>,
 }
 
 /// What a queue had since the look before.
@@ -88,7 +88,7 @@ impl Looks {
         })
     }
 
-    fn look(&self) -> Result<Look> {
+    fn look(&self) -> Result<LookedSetups> {
         let store = Store::look(&self.state);
         let devices = match &self.dev {
             Some(device) => vec![device.clone()],
@@ -98,12 +98,12 @@ impl Looks {
         for device in devices {
             all.extend(netcfg::status(&mut Host::default(), &store, &device)?);
         }
-        Look::take(all)
+        LookedSetups::take(all)
     }
 }
 
 /// A look as the page has it, with what came since the one `before`.
-fn shown(look: &Look, before: Option<&Look>) -> Result<Looked> {
+fn shown(look: &LookedSetups, before: Option<&LookedSetups>) -> Result<Looked> {
     let spans = before.into_iter().flat_map(|before| look.since(before));
     let spans: Vec<Span> = spans.collect();
     let lately: Vec<Lately> = spans

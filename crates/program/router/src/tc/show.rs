@@ -1,6 +1,6 @@
 //! `analects tc show`: set-ups, how they stand and what they counted.
 
-use super::looked::Look;
+use super::looked::LookedSetups;
 use super::{Result, computers, counters, devices, flows};
 use crate::cli::{ShowFormat, TcShow};
 use crate::on_host::host;
@@ -14,7 +14,7 @@ pub fn show(args: &TcShow) -> Result<()> {
     if args.watch {
         return flows::watch(&mut || look(&args.state, args.dev.as_deref(), &mut host));
     }
-    let Look { all, .. } = look(&args.state, args.dev.as_deref(), &mut host)?;
+    let LookedSetups { all, .. } = look(&args.state, args.dev.as_deref(), &mut host)?;
     if args.format == ShowFormat::Json {
         let text = serde_json::to_string_pretty(&all);
         let text = text.map_err(|error| Refused::failed(&error.to_string(), "report this"))?;
@@ -31,7 +31,7 @@ pub fn show(args: &TcShow) -> Result<()> {
 ///
 /// # Errors
 /// If they cannot be read.
-pub fn look(state: &Path, dev: Option<&str>, host: &mut Host) -> Result<Look> {
+pub fn look(state: &Path, dev: Option<&str>, host: &mut Host) -> Result<LookedSetups> {
     let store = Store::look(state);
     let mut all = Vec::new();
     for device in devices(dev, &store, host)? {
@@ -40,7 +40,7 @@ pub fn look(state: &Path, dev: Option<&str>, host: &mut Host) -> Result<Look> {
             None => eprintln!("nothing is applied to {device}"),
         }
     }
-    Look::take(all)
+    LookedSetups::take(all)
 }
 
 /// A status as text.

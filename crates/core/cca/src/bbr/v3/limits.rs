@@ -1,6 +1,6 @@
 //! How fast and how much: pacing rate and window (draft, 4.6).
 
-use super::{Bbr3, Gain, STARTUP_PACING, State, UNBOUNDED, gained};
+use super::{Bbr3, BbrState, Gain, STARTUP_PACING, UNBOUNDED, gained};
 use crate::Ack;
 use crate::bbr::{MARGIN, MIN_SEGMENTS};
 use units::{Duration, Rate};
@@ -42,7 +42,11 @@ impl Bbr3 {
         let mss = self.setup.mss;
         let quantum = self.pacing.bytes_in(Duration::from_millis(1)).min(64 << 10);
         let least = (3 * quantum.max(2 * mss)).max(self.min_window());
-        let probing = if self.state == State::Up { 2 * mss } else { 0 };
+        let probing = if self.state == BbrState::Up {
+            2 * mss
+        } else {
+            0
+        };
         bytes.max(least).saturating_add(probing)
     }
 
@@ -65,7 +69,7 @@ impl Bbr3 {
             self.window += ack.bytes;
         }
         self.window = self.window.max(self.min_window());
-        if self.state == State::ProbeRtt {
+        if self.state == BbrState::ProbeRtt {
             self.window = self.window.min(self.probe_rtt_window());
         }
         self.bound_window();
@@ -75,9 +79,11 @@ impl Bbr3 {
     fn bound_window(&mut self) {
         let mss = self.setup.mss;
         let long_term = match self.state {
-            State::Startup | State::Drain => UNBOUNDED,
-            State::Down | State::Refill | State::Up => self.long_term.in_flight,
-            State::Cruise | State::ProbeRtt => self.long_term.with_headroom(mss, self.min_window()),
+            BbrState::Startup | BbrState::Drain => UNBOUNDED,
+            BbrState::Down | BbrState::Refill | BbrState::Up => self.long_term.in_flight,
+            BbrState::Cruise | BbrState::ProbeRtt => {
+                self.long_term.with_headroom(mss, self.min_window())
+            }
         };
         let bound = long_term.min(self.short_term.in_flight);
         self.window = self.window.min(bound.max(self.min_window()));
@@ -85,7 +91,7 @@ impl Bbr3 {
 
     /// Remembers a window that is about to be cut for a while.
     pub(super) fn save_window(&mut self) {
-        let intact = !self.repairing && self.state != State::ProbeRtt;
+        let intact = !self.repairing && self.state != BbrState::ProbeRtt;
         let cut = if intact { 0 } else { self.prior_window };
         self.prior_window = self.window.max(cut);
     }

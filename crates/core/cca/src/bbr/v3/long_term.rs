@@ -1,7 +1,7 @@
 //! How much may be in flight in the long term: learnt from probes that lost too much, and raised
 //! by probes that did not (draft, 5.3.3.9 and 5.5.10.2).
 
-use super::{BETA, Bbr3, State, UNBOUNDED};
+use super::{BETA, Bbr3, BbrState, UNBOUNDED};
 use crate::Ack;
 
 /// The bound, and how a probe raises it.
@@ -81,7 +81,7 @@ impl Bbr3 {
             let least = self.target_flight() / BETA.1 * BETA.0;
             self.long_term.in_flight = in_flight.max(least);
         }
-        if self.state == State::Up {
+        if self.state == BbrState::Up {
             self.start_down(now);
         }
     }
@@ -93,7 +93,7 @@ impl Bbr3 {
             return;
         }
         self.long_term.in_flight = self.long_term.in_flight.max(self.sample.in_flight);
-        if self.state == State::Up && self.bound_limits(ack) {
+        if self.state == BbrState::Up && self.bound_limits(ack) {
             self.long_term.grow(ack.bytes, self.setup.mss);
             if self.rounds.ended {
                 self.long_term.steepen(self.window, self.setup.mss);

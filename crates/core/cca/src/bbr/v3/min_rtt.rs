@@ -1,6 +1,6 @@
 //! The smallest round trip, and ProbeRTT, which shows it again (draft, 5.3.4).
 
-use super::{Bbr3, PROBE_RTT_WINDOW, State};
+use super::{Bbr3, BbrState, PROBE_RTT_WINDOW};
 use crate::Ack;
 use units::{Duration, Instant};
 
@@ -59,14 +59,14 @@ impl Bbr3 {
     }
 
     pub(super) fn check_probe_rtt(&mut self, now: Instant, ack: &Ack) {
-        if self.min_rtt.expired && !self.idle_restart && self.state != State::ProbeRtt {
+        if self.min_rtt.expired && !self.idle_restart && self.state != BbrState::ProbeRtt {
             self.save_window();
-            self.state = State::ProbeRtt;
+            self.state = BbrState::ProbeRtt;
             self.min_rtt.end = None;
             self.held_back.start(ack);
             self.stop_probe();
         }
-        if self.state == State::ProbeRtt {
+        if self.state == BbrState::ProbeRtt {
             self.probe_rtt(now, ack);
         }
         if ack.rate.is_some() {
@@ -99,9 +99,9 @@ impl Bbr3 {
         self.short_term = super::ShortTerm::default();
         if self.filled {
             self.start_down(now);
-            self.state = State::Cruise;
+            self.state = BbrState::Cruise;
         } else {
-            self.state = State::Startup;
+            self.state = BbrState::Startup;
         }
         self.restore_window();
     }

@@ -33,7 +33,7 @@ use super::{BbrParams, Gain, ONE, gained};
 use crate::{Ack, Congestion, Control, Phase, Probe, Setup, Signal};
 use long_term::LongTerm;
 use min_rtt::MinRtt;
-use model::{Latest, Losses, MaxBandwidth, Sample, ShortTerm};
+use model::{AckSample, Latest, Losses, MaxBandwidth, ShortTerm};
 use probe_bw::Cycle;
 use sent::SentLog;
 use units::param::Settings;
@@ -58,7 +58,7 @@ const UNBOUNDED: u64 = u64::MAX;
 
 /// The state of BBR (draft, 5.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum BbrState {
     /// Doubling the rate every round.
     Startup,
     /// Draining that queue.
@@ -75,28 +75,28 @@ enum State {
     ProbeRtt,
 }
 
-impl State {
+impl BbrState {
     fn is_probe_bw(self) -> bool {
         matches!(
             self,
-            State::Down | State::Cruise | State::Refill | State::Up
+            BbrState::Down | BbrState::Cruise | BbrState::Refill | BbrState::Up
         )
     }
 
     /// Losses are to be expected, and answered by the long-term bound only.
     fn is_accelerating(self) -> bool {
-        matches!(self, State::Startup | State::Refill | State::Up)
+        matches!(self, BbrState::Startup | BbrState::Refill | BbrState::Up)
     }
 
     /// Pacing and window gain (draft, 5.6.1).
     fn gains(self) -> (Gain, Gain) {
         match self {
-            State::Startup => (STARTUP_PACING, WINDOW),
-            State::Drain => (DRAIN_PACING, WINDOW),
-            State::Down => (DOWN_PACING, WINDOW),
-            State::Cruise | State::Refill => (ONE, WINDOW),
-            State::Up => (UP_PACING, UP_WINDOW),
-            State::ProbeRtt => (ONE, PROBE_RTT_WINDOW),
+            BbrState::Startup => (STARTUP_PACING, WINDOW),
+            BbrState::Drain => (DRAIN_PACING, WINDOW),
+            BbrState::Down => (DOWN_PACING, WINDOW),
+            BbrState::Cruise | BbrState::Refill => (ONE, WINDOW),
+            BbrState::Up => (UP_PACING, UP_WINDOW),
+            BbrState::ProbeRtt => (ONE, PROBE_RTT_WINDOW),
         }
     }
 }
@@ -127,11 +127,11 @@ pub struct Bbr3 {
     encoder_share: Gain,
     setup: Setup,
     random: Stream,
-    state: State,
+    state: BbrState,
     rounds: Rounds,
     sent: SentLog,
     /// The measurement of the current, or the last, acknowledgement.
-    sample: Sample,
+    sample: AckSample,
     max_bandwidth: MaxBandwidth,
     latest: Latest,
     losses: Losses,
@@ -171,10 +171,10 @@ impl Bbr3 {
             encoder_share: params.encoder_share(),
             params,
             random: Stream::new(setup.seed, "bbr3"),
-            state: State::Startup,
+            state: BbrState::Startup,
             rounds: Rounds::default(),
             sent: SentLog::default(),
-            sample: Sample::default(),
+            sample: AckSample::default(),
             max_bandwidth: MaxBandwidth::default(),
             latest: Latest::default(),
             losses: Losses::default(),
@@ -214,7 +214,7 @@ impl Bbr3 {
         if self.state.is_probe_bw() {
             // No gain: a probe would only queue.
             self.pacing = gained(self.bandwidth(), super::MARGIN);
-        } else if self.state == State::ProbeRtt {
+        } else if self.state == BbrState::ProbeRtt {
             self.leave_probe_rtt(now);
         }
     }
@@ -306,7 +306,7 @@ impl Control for Bbr3 {
     fn take_probe(&mut self, _now: Instant) -> Option<Probe> {
         let min_rtt = self.min_rtt.get()?;
         let most = self.setup.media_bounds.1;
-        let probing = matches!(self.state, State::Startup | State::Up);
+        let probing = matches!(self.state, BbrState::Startup | BbrState::Up);
         if !self.params.padding || !probing || self.bandwidth() >= most {
             return None;
         }
@@ -321,13 +321,13 @@ impl Control for Bbr3 {
 
     fn phase(&self) -> Phase {
         match self.state {
-            State::Startup => Phase::Startup,
-            State::Drain => Phase::Drain,
-            State::Down => Phase::Down,
-            State::Cruise => Phase::Cruise,
-            State::Refill => Phase::Refill,
-            State::Up => Phase::Up,
-            State::ProbeRtt => Phase::ProbeRtt,
+            BbrState::Startup => Phase::Startup,
+            BbrState::Drain => Phase::Drain,
+            BbrState::Down => Phase::Down,
+            BbrState::Cruise => Phase::Cruise,
+            BbrState::Refill => Phase::Refill,
+            BbrState::Up => Phase::Up,
+            BbrState::ProbeRtt => Phase::ProbeRtt,
         }
     }
 

@@ -1,13 +1,13 @@
 //! The path in the short term: the delivery of the last round, and the bounds from losses while the
 //! sender does not probe (draft, 5.5.10.3); and the highest bandwidth of two cycles.
 
-use super::{BETA, Bbr3, State, UNBOUNDED, gained};
+use super::{BETA, Bbr3, BbrState, UNBOUNDED, gained};
 use crate::{Ack, Signal};
 use units::{Instant, Rate};
 
 /// The measurement of an acknowledgement.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Sample {
+pub(super) struct AckSample {
     pub(super) rate: Rate,
     /// Delivered while the packet was under way.
     pub(super) delivered: u64,
@@ -20,7 +20,7 @@ pub(super) struct Sample {
     pub(super) lost: u64,
 }
 
-impl Sample {
+impl AckSample {
     /// More than two per cent of the flight was lost (draft: LossThresh).
     pub(super) fn loses_too_much(&self) -> bool {
         self.lost.saturating_mul(50) > self.in_flight
@@ -113,7 +113,7 @@ impl Bbr3 {
         }
         self.losses.events += u32::from(ack.lost > 0);
         if noticed == Some(Signal::Mark) {
-            if self.state == State::Startup {
+            if self.state == BbrState::Startup {
                 self.leave_startup_congested();
             }
             self.flight_was_too_high(now, self.sample.in_flight);

@@ -1,6 +1,6 @@
 //! ProbeBW: DOWN, CRUISE, REFILL, UP, and when (draft, 5.3.3).
 
-use super::{Bbr3, State};
+use super::{Bbr3, BbrState};
 use crate::Ack;
 use units::{Duration, Instant};
 
@@ -44,7 +44,7 @@ impl Bbr3 {
         self.cycle.wait = WAIT + Duration::from_nanos(self.random.below(WAIT_SPREAD));
         self.cycle.start = now;
         self.stop_probe();
-        self.state = State::Down;
+        self.state = BbrState::Down;
     }
 
     /// Samples of the probe come for one more round.
@@ -59,7 +59,7 @@ impl Bbr3 {
         self.cycle.was_careful = false;
         self.cycle.stopping = false;
         self.rounds.start();
-        self.state = State::Refill;
+        self.state = BbrState::Refill;
     }
 
     fn start_up(&mut self) {
@@ -68,7 +68,7 @@ impl Bbr3 {
         self.rounds.start();
         self.plateau.restart(self.sample.rate);
         self.long_term.steepen(self.window, self.setup.mss);
-        self.state = State::Up;
+        self.state = BbrState::Up;
     }
 
     /// Draft, 5.3.3.9: UpdateProbeBWCyclePhase.
@@ -82,10 +82,10 @@ impl Bbr3 {
         }
         self.raise_bound(ack);
         match self.state {
-            State::Down | State::Cruise if self.is_time_to_probe(now) => self.start_refill(),
-            State::Down if self.is_drained(ack) => self.state = State::Cruise,
-            State::Refill if self.rounds.ended => self.start_up(),
-            State::Up => self.probe(now, ack),
+            BbrState::Down | BbrState::Cruise if self.is_time_to_probe(now) => self.start_refill(),
+            BbrState::Down if self.is_drained(ack) => self.state = BbrState::Cruise,
+            BbrState::Refill if self.rounds.ended => self.start_up(),
+            BbrState::Up => self.probe(now, ack),
             _ => {}
         }
     }

@@ -1,6 +1,6 @@
 //! Start-up, which a plateau or losses end, and draining (draft, 5.3.1 and 5.3.2).
 
-use super::{Aggregation, Bbr3, State};
+use super::{Aggregation, Bbr3, BbrState};
 use crate::Ack;
 use units::Instant;
 
@@ -27,13 +27,13 @@ impl Bbr3 {
     pub(super) fn check_startup(&mut self, ack: &Ack) {
         if self.losses.round_ended {
             let too_many = self.losses.events >= LOSS_EVENTS && self.sample.loses_too_much();
-            if self.state == State::Startup && ack.in_recovery && too_many {
+            if self.state == BbrState::Startup && ack.in_recovery && too_many {
                 self.leave_startup_congested();
             }
             self.losses.events = 0;
         }
-        if self.state == State::Startup && self.filled {
-            self.state = State::Drain;
+        if self.state == BbrState::Startup && self.filled {
+            self.state = BbrState::Drain;
             self.drain_start = self.rounds.count;
             self.aggregation.slot_rounds = Aggregation::SLOT_ROUNDS;
         }
@@ -48,7 +48,7 @@ impl Bbr3 {
     }
 
     pub(super) fn check_drain(&mut self, now: Instant, ack: &Ack) {
-        if self.state != State::Drain {
+        if self.state != BbrState::Drain {
             return;
         }
         let product = self.with_budget(self.bdp(self.bandwidth(), super::ONE));

@@ -13,7 +13,7 @@ fn bbr() -> Bbr3 {
 }
 
 /// In `state`, start-up behind it: 8 Mbit/s and 100 ms make a product of 100 segments.
-fn steady(state: State) -> Bbr3 {
+fn steady(state: BbrState) -> Bbr3 {
     let mut bbr = bbr();
     bbr.on_ack(at(100), &ack(100, 1));
     bbr.filled = true;
@@ -105,14 +105,17 @@ fn the_flight_at_which_losses_reached_two_per_cent() {
 /// does not move it, and a lost flight of 30 would not take it below 0.7 of the product.
 #[test]
 fn a_probe_that_loses_too_much_sets_the_bound_once() {
-    let mut bbr = steady(State::Up);
+    let mut bbr = steady(BbrState::Up);
     bbr.cycle.samples_probe = true;
     bbr.on_sent(at(150), MSS, 140 * MSS);
     let mut lossy = ack(135, 150);
     lossy.lost = 4 * MSS;
     lossy.rate.as_mut().unwrap().prior_delivered = 0;
     bbr.on_ack(at(250), &lossy);
-    assert_eq!((bbr.state, bbr.long_term.in_flight), (State::Down, 138_775));
+    assert_eq!(
+        (bbr.state, bbr.long_term.in_flight),
+        (BbrState::Down, 138_775)
+    );
     bbr.on_ack(at(251), &lossy);
     assert_eq!(bbr.long_term.in_flight, 138_775);
     bbr.cycle.samples_probe = true;
@@ -148,7 +151,7 @@ fn the_bound_grows_twice_as_fast_each_round() {
 /// keep the rate up.
 #[test]
 fn losses_between_probes_bound_rate_and_flight_by_three_tenths_a_round() {
-    let mut bbr = steady(State::Cruise);
+    let mut bbr = steady(BbrState::Cruise);
     for (rate, flight) in [(5_600_000, 140), (4_000_000, 98)] {
         bbr.latest = Latest {
             rate: mbit(4),
@@ -161,7 +164,7 @@ fn losses_between_probes_bound_rate_and_flight_by_three_tenths_a_round() {
         assert!(!bbr.losses.seen);
     }
     // While probing they do not count.
-    for state in [State::Startup, State::Refill, State::Up] {
+    for state in [BbrState::Startup, BbrState::Refill, BbrState::Up] {
         let mut bbr = steady(state);
         (bbr.losses.seen, bbr.losses.round_ended) = (true, true);
         bbr.adapt_to_losses();
@@ -173,14 +176,17 @@ fn losses_between_probes_bound_rate_and_flight_by_three_tenths_a_round() {
 /// at the end of the round; in start-up it ends that.
 #[test]
 fn a_mark_is_too_much_loss() {
-    let mut up = steady(State::Up);
+    let mut up = steady(BbrState::Up);
     up.cycle.samples_probe = true;
     up.on_sent(at(150), MSS, 140 * MSS);
     up.on_congestion(at(250), &mark());
     up.on_ack(at(250), &ack(139, 150));
-    assert_eq!((up.state, up.long_term.in_flight), (State::Down, 140 * MSS));
+    assert_eq!(
+        (up.state, up.long_term.in_flight),
+        (BbrState::Down, 140 * MSS)
+    );
 
-    let mut cruise = steady(State::Cruise);
+    let mut cruise = steady(BbrState::Cruise);
     cruise.on_congestion(at(250), &mark());
     cruise.on_ack(at(250), &ack(100, 150));
     assert!(cruise.short_term.in_flight < UNBOUNDED);
@@ -189,7 +195,7 @@ fn a_mark_is_too_much_loss() {
     startup.on_ack(at(100), &ack(20, 1));
     startup.on_congestion(at(110), &mark());
     startup.on_ack(at(110), &ack(20, 10));
-    assert!(startup.filled && startup.state != State::Startup);
+    assert!(startup.filled && startup.state != BbrState::Startup);
     assert_eq!(startup.long_term.in_flight, 100 * MSS);
 }
 
@@ -197,22 +203,25 @@ fn a_mark_is_too_much_loss() {
 /// that loses nothing, the pipe is refilled at once, and the probe after it stays.
 #[test]
 fn a_careful_probe_comes_before_a_bold_one() {
-    let mut bbr = steady(State::Up);
+    let mut bbr = steady(BbrState::Up);
     bbr.long_term.in_flight = 120 * MSS;
     bbr.cycle.went_too_high = true;
     let mut within = ack(119, 1);
     within.rate.as_mut().unwrap().prior_delivered = 0;
     bbr.on_ack(at(200), &within);
-    assert_eq!(bbr.state, State::Up);
+    assert_eq!(bbr.state, BbrState::Up);
     within.in_flight = 120 * MSS;
     bbr.on_ack(at(201), &within);
-    assert_eq!((bbr.state, bbr.cycle.was_careful), (State::Down, true));
+    assert_eq!((bbr.state, bbr.cycle.was_careful), (BbrState::Down, true));
     bbr.on_ack(at(300), &ack(120, 201));
-    assert_eq!((bbr.state, bbr.cycle.was_careful), (State::Refill, false));
+    assert_eq!(
+        (bbr.state, bbr.cycle.was_careful),
+        (BbrState::Refill, false)
+    );
     bbr.on_ack(at(400), &ack(120, 301));
-    assert_eq!(bbr.state, State::Up);
+    assert_eq!(bbr.state, BbrState::Up);
     bbr.on_ack(at(401), &within);
-    assert_eq!(bbr.state, State::Up, "the last one lost nothing");
+    assert_eq!(bbr.state, BbrState::Up, "the last one lost nothing");
 }
 
 /// A hundred segments in flight: the next probe comes after 62 or 63 rounds, with thirty after 29
@@ -221,7 +230,7 @@ fn a_careful_probe_comes_before_a_bold_one() {
 fn a_probe_comes_when_reno_would_lose_or_after_two_to_three_seconds() {
     let mut rounds = [0, 0];
     for seed in 0..200 {
-        let mut bbr = steady(State::Cruise);
+        let mut bbr = steady(BbrState::Cruise);
         bbr.random = Stream::new(seed, "test");
         bbr.start_down(at(100));
         bbr.window = if seed < 100 { 200 * MSS } else { 30 * MSS };
@@ -240,7 +249,7 @@ fn a_probe_comes_when_reno_would_lose_or_after_two_to_three_seconds() {
 /// Restarting from idle in UP: paced at 0.99 of 8 Mbit/s, not 1.24.
 #[test]
 fn a_restart_from_idle_does_not_probe() {
-    let mut bbr = steady(State::Up);
+    let mut bbr = steady(BbrState::Up);
     bbr.set_pacing(Duration::from_millis(100));
     assert_eq!(bbr.pacing_rate(), Some(Rate::from_bits(9_900_000)));
     bbr.on_sent(at(300), MSS, MSS);
@@ -254,7 +263,7 @@ fn a_restart_from_idle_does_not_probe() {
 /// two products of 100 segments allow.
 #[test]
 fn the_window_comes_back_after_a_timeout() {
-    let mut bbr = steady(State::Cruise);
+    let mut bbr = steady(BbrState::Cruise);
     bbr.on_timeout(at(400), 150 * MSS);
     bbr.on_timeout(at(800), MSS);
     assert_eq!(bbr.window(), MSS);

@@ -27,13 +27,13 @@ const CERTAIN: f64 = 1e-6;
 
 /// Bytes sent in some time, and how fast, bit/s.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Observation {
+pub(super) struct LossObservation {
     pub bytes: f64,
     pub lost: f64,
     pub rate: f64,
 }
 
-impl Observation {
+impl LossObservation {
     fn loss(&self) -> f64 {
         if self.bytes > 0.0 {
             self.lost / self.bytes
@@ -83,13 +83,13 @@ impl Channel {
 /// The last observations.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Model {
-    observations: [Observation; WINDOW],
+    observations: [LossObservation; WINDOW],
     count: u64,
     average: f64,
 }
 
 impl Model {
-    pub fn push(&mut self, observation: Observation) {
+    pub fn push(&mut self, observation: LossObservation) {
         self.observations[(self.count % WINDOW as u64) as usize] = observation;
         self.count += 1;
         self.average = self.typical_loss();
@@ -115,7 +115,7 @@ impl Model {
     }
 
     /// Observations with their weights, the newest first.
-    fn weighted(&self) -> impl Iterator<Item = (f64, &Observation)> {
+    fn weighted(&self) -> impl Iterator<Item = (f64, &LossObservation)> {
         let known = self.count.min(WINDOW as u64);
         let mut weight = 1.0 / AGING;
         (1..=known).map(move |age| {
@@ -219,7 +219,7 @@ mod tests {
     fn model(observations: &[(f64, f64, f64)]) -> Model {
         let mut model = Model::default();
         for &(bytes, lost, rate) in observations {
-            model.push(Observation { bytes, lost, rate });
+            model.push(LossObservation { bytes, lost, rate });
         }
         model
     }

@@ -126,9 +126,9 @@ impl Trial {
 fn both_rules_tell_one_queue_from_two() {
     for settings in [Settings::paper(), Settings::fixed(), Settings::default()] {
         let one = Trial::over(Path::One).verdict(settings.clone());
-        assert_eq!(one.kind, Kind::Shared, "{one:?}");
+        assert_eq!(one.kind, NoticeKind::Shared, "{one:?}");
         let two = Trial::over(Path::Each).verdict(settings);
-        assert_eq!(two.kind, Kind::Fair, "{two:?}");
+        assert_eq!(two.kind, NoticeKind::Fair, "{two:?}");
         assert!(two.confidence > 0.5, "{two:?}");
     }
 }
@@ -178,7 +178,7 @@ fn a_longer_way_of_one_subflow_is_no_fair_queue() {
     };
     for settings in [Settings::paper(), Settings::default()] {
         let verdict = trial.verdict(settings);
-        assert_eq!(verdict.kind, Kind::Shared, "{verdict:?}");
+        assert_eq!(verdict.kind, NoticeKind::Shared, "{verdict:?}");
     }
 }
 
@@ -196,18 +196,24 @@ fn without_a_queue_only_trains_tell() {
         trial.verdict(settings)
     };
     for path in [Path::One, Path::Each] {
-        assert_eq!(idle(path, 0).kind, Kind::Unknown);
+        assert_eq!(idle(path, 0).kind, NoticeKind::Unknown);
     }
-    assert_eq!(idle(Path::One, 12).kind, Kind::Unknown);
+    assert_eq!(idle(Path::One, 12).kind, NoticeKind::Unknown);
     let two = idle(Path::Each, 12);
-    assert_eq!((two.kind, two.evidence), (Kind::Fair, Evidence::Train));
+    assert_eq!(
+        (two.kind, two.evidence),
+        (NoticeKind::Fair, Evidence::Train)
+    );
 }
 
 #[test]
 fn nothing_is_said_before_enough_is_known() {
     let detector = Trial::over(Path::Each).run(Settings::default(), 0);
     let verdict = detector.verdict(at(0));
-    assert_eq!((verdict.kind, verdict.confidence), (Kind::Unknown, 0.0));
+    assert_eq!(
+        (verdict.kind, verdict.confidence),
+        (NoticeKind::Unknown, 0.0)
+    );
     assert_eq!(detector.evaluation().0, 0);
 }
 
@@ -215,13 +221,19 @@ fn nothing_is_said_before_enough_is_known() {
 fn a_verdict_holds_for_its_time_and_no_longer() {
     let detector = Trial::over(Path::Each).run(Settings::default(), 4);
     let found = detector.verdict(at(4000 * MS)).at;
-    assert_eq!(detector.verdict(found + ms(10_000)).kind, Kind::Fair);
-    assert_eq!(detector.verdict(found + ms(10_001)).kind, Kind::Unknown);
+    assert_eq!(detector.verdict(found + ms(10_000)).kind, NoticeKind::Fair);
+    assert_eq!(
+        detector.verdict(found + ms(10_001)).kind,
+        NoticeKind::Unknown
+    );
 }
 
 #[test]
 fn a_path_that_changes_is_noticed() {
-    for (path, kind) in [(Path::Each, Kind::Shared), (Path::One, Kind::Fair)] {
+    for (path, kind) in [
+        (Path::Each, NoticeKind::Shared),
+        (Path::One, NoticeKind::Fair),
+    ] {
         let trial = Trial {
             changes: true,
             ..Trial::over(path)
@@ -305,5 +317,5 @@ fn memory_is_bounded_whatever_is_sent_and_never_acknowledged() {
     }
     assert!(detector.intervals.len() <= KEPT);
     detector.acked(at(MS), Subflow::B, 1500, at(0));
-    assert_eq!(detector.verdict(at(MS)).kind, Kind::Unknown);
+    assert_eq!(detector.verdict(at(MS)).kind, NoticeKind::Unknown);
 }

@@ -34,12 +34,12 @@ impl Told {
     fn halves(&mut self, delays: [[f64; 2]; 2]) -> bool {
         self.number += 1;
         let dominant = self.number as usize % 2;
-        let halves = delays.map(|[dominant, lesser]| Half {
+        let halves = delays.map(|[dominant, lesser]| IntervalHalf {
             n: 8,
             dominant,
             lesser,
         });
-        let interval = Interval {
+        let interval = ScoredInterval {
             number: self.number,
             dominant,
             packet: 1.0,
@@ -65,11 +65,11 @@ fn a_difference_that_follows_the_roles_is_fair_queuing() {
     assert_eq!((seen.difference, seen.queue), (10.0, 10.0));
     assert_eq!(
         told.score.kind(),
-        Kind::Unknown,
+        NoticeKind::Unknown,
         "one observation moves it by two"
     );
     told.intervals(1, [30.0, 20.0]);
-    assert_eq!(told.score.kind(), Kind::Fair);
+    assert_eq!(told.score.kind(), NoticeKind::Fair);
     assert_eq!(told.score.last_fair(), told.now());
 }
 
@@ -84,7 +84,7 @@ fn paths_of_unlike_length_say_nothing() {
         });
         assert!(!says);
     }
-    assert_eq!(told.score.kind(), Kind::Unknown);
+    assert_eq!(told.score.kind(), NoticeKind::Unknown);
 }
 
 #[test]
@@ -97,14 +97,14 @@ fn equal_delays_in_a_queue_that_stands_are_one_queue() {
         "without a queue nothing is seen"
     );
     told.intervals(2, [50.0, 50.0]);
-    assert_eq!(told.score.kind(), Kind::Unknown);
+    assert_eq!(told.score.kind(), NoticeKind::Unknown);
     told.intervals(2, [50.0, 50.0]);
-    assert_eq!(told.score.kind(), Kind::Shared);
+    assert_eq!(told.score.kind(), NoticeKind::Shared);
 }
 
 #[test]
 fn a_queue_of_few_packets_is_one_queue_only_if_it_is_marked() {
-    for (marked, kind) in [(false, Kind::Unknown), (true, Kind::Shared)] {
+    for (marked, kind) in [(false, NoticeKind::Unknown), (true, NoticeKind::Shared)] {
         let mut told = Told::new();
         told.intervals(2, [20.0, 20.0]);
         for _ in 0..20 {
@@ -124,7 +124,7 @@ fn delays_that_jump_are_no_queue() {
     for pair in jumps.chunks(2).cycle().take(80) {
         told.halves([[20.0 + pair[0]; 2], [20.0 + pair[1]; 2]]);
     }
-    assert_eq!(told.score.kind(), Kind::Unknown);
+    assert_eq!(told.score.kind(), NoticeKind::Unknown);
 }
 
 #[test]
@@ -132,11 +132,11 @@ fn a_train_outweighs_equal_delays_for_ten_seconds() {
     let mut told = Told::new();
     told.intervals(2, [20.0, 20.0]);
     told.score.train(told.now());
-    assert_eq!(told.score.kind(), Kind::Fair);
+    assert_eq!(told.score.kind(), NoticeKind::Fair);
     told.intervals(90, [50.0, 50.0]);
-    assert_eq!(told.score.kind(), Kind::Fair);
+    assert_eq!(told.score.kind(), NoticeKind::Fair);
     told.intervals(20, [50.0, 50.0]);
-    assert_eq!(told.score.kind(), Kind::Shared);
+    assert_eq!(told.score.kind(), NoticeKind::Shared);
 }
 
 #[test]
@@ -146,12 +146,12 @@ fn only_evidence_that_agrees_renews_a_verdict() {
     let renewed = told.score.renewed();
     assert_eq!(renewed, told.now());
     told.intervals(2, [50.0, 50.0]);
-    assert_eq!(told.score.kind(), Kind::Fair);
+    assert_eq!(told.score.kind(), NoticeKind::Fair);
     assert_eq!(told.score.renewed(), renewed);
     told.intervals(6, [50.0, 50.0]);
     assert_eq!(
         told.score.kind(),
-        Kind::Unknown,
+        NoticeKind::Unknown,
         "a verdict is given up at zero"
     );
 }

@@ -113,7 +113,7 @@ impl Path {
                     .table
                     .lookup(of_flow(flow as u32, 0, Ecn::Ect0).hash);
                 let kind = kind.map(|at| self.queue.flows[at].behaviour.kind());
-                *count += u64::from(kind == Some(Kind::Unresponsive));
+                *count += u64::from(kind == Some(FlowType::Unresponsive));
             }
         }
         unresponsive

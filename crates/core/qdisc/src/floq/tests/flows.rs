@@ -11,7 +11,7 @@ fn trials(set: &[(&str, &str)]) -> Trials {
 /// A sender of 1200 B packets, so many nanoseconds apart, that loses one every second. Its gaps after
 /// the first loss are `slower` times as long, in percent, from one round trip of 40 ms on; at the next
 /// loss it has recovered. Returns when its type changed, in seconds, and to what.
-fn sender(gap: u64, slower: u64, seconds: u64, trials: &Trials) -> Vec<(u64, Kind)> {
+fn sender(gap: u64, slower: u64, seconds: u64, trials: &Trials) -> Vec<(u64, FlowType)> {
     let mut now = Instant::ZERO;
     let mut flow = Behaviour::new(now);
     let mut changes = Vec::new();
@@ -39,12 +39,12 @@ fn sender(gap: u64, slower: u64, seconds: u64, trials: &Trials) -> Vec<(u64, Kin
 fn a_constant_rate_becomes_unresponsive_and_stays_it() {
     for gap in [10_000_000, 6_400_000, 640_000] {
         let changes = sender(gap, 100, 60, &trials(&[]));
-        assert_eq!(changes, [(3, Kind::Unresponsive)], "{gap} ns");
+        assert_eq!(changes, [(3, FlowType::Unresponsive)], "{gap} ns");
     }
     let patient = trials(&[("strikes", "10")]);
     assert_eq!(
         sender(6_400_000, 100, 60, &patient),
-        [(10, Kind::Unresponsive)]
+        [(10, FlowType::Unresponsive)]
     );
 }
 
@@ -57,13 +57,13 @@ fn a_rate_that_halves_stays_responsive() {
     }
     // 5 % are no response, with the default; with another one they are.
     let changes = sender(640_000, 105, 60, &trials(&[]));
-    assert_eq!(changes, [(3, Kind::Unresponsive)]);
+    assert_eq!(changes, [(3, FlowType::Unresponsive)]);
     assert_eq!(sender(640_000, 105, 60, &trials(&[("fall", "2")])), []);
 }
 
 /// Sends every 5 ms; from 10 s on, every 20 ms for half a second after each loss, one of which
 /// occurs each second. Returns the type that it is taken for in the end.
-fn penitent(set: &[(&str, &str)], falls: u64) -> Kind {
+fn penitent(set: &[(&str, &str)], falls: u64) -> FlowType {
     let trials = trials(set);
     let mut flow = Behaviour::new(ms(0));
     for now in (0..(10 + falls) * 1000).step_by(5) {
@@ -76,7 +76,7 @@ fn penitent(set: &[(&str, &str)], falls: u64) -> Kind {
             flow.told(ms(now), &trials);
         }
         if now == 9_995 {
-            assert_eq!(flow.kind(), Kind::Unresponsive);
+            assert_eq!(flow.kind(), FlowType::Unresponsive);
         }
     }
     flow.kind()
@@ -84,10 +84,10 @@ fn penitent(set: &[(&str, &str)], falls: u64) -> Kind {
 
 #[test]
 fn there_is_a_way_back_unless_it_is_closed() {
-    assert_eq!(penitent(&[], 2), Kind::Unresponsive);
-    assert_eq!(penitent(&[], 3), Kind::Responsive);
-    assert_eq!(penitent(&[("pardon", "1")], 1), Kind::Responsive);
-    assert_eq!(penitent(&[("pardon", "0")], 30), Kind::Unresponsive);
+    assert_eq!(penitent(&[], 2), FlowType::Unresponsive);
+    assert_eq!(penitent(&[], 3), FlowType::Responsive);
+    assert_eq!(penitent(&[("pardon", "1")], 1), FlowType::Responsive);
+    assert_eq!(penitent(&[("pardon", "0")], 30), FlowType::Unresponsive);
 }
 
 /// The paper's periodic bursts (V.B): a second at the beat, a second of silence, and a loss in each
@@ -103,7 +103,7 @@ fn bursts_do_not_pass_for_responses() {
             flow.told(ms(now), &trials);
         }
     }
-    assert_eq!(changes, [Kind::Unresponsive]);
+    assert_eq!(changes, [FlowType::Unresponsive]);
 
     // A page every second: 20 packets within 40 ms, each with a loss.
     let mut flow = Behaviour::new(ms(0));
@@ -130,7 +130,7 @@ fn short_bursts_are_found_out() {
                 flow.told(ms(now), &trials);
             }
         }
-        assert_eq!(changes, [Kind::Unresponsive], "{half} ms");
+        assert_eq!(changes, [FlowType::Unresponsive], "{half} ms");
     }
 }
 
@@ -176,17 +176,20 @@ fn observers_are_told_who_is_what() {
     assert_eq!(log.moved, [(2, None, 0), (2, Some(0), 1)]);
     assert_eq!(queue.classes(), ["responsive", "unresponsive"]);
     // Those that wait were counted before; the next ones are of the new type.
-    assert_eq!(queue.waiting.of(Kind::Unresponsive), 0);
+    assert_eq!(queue.waiting.of(FlowType::Unresponsive), 0);
     let admit = settings(&[("threshold", "100")]);
     queue.change(ms(3000), &admit, &mut log).unwrap();
     put(&mut queue, ms(3000), "C", 1500, &mut log);
-    assert_eq!(queue.waiting.of(Kind::Unresponsive), 1);
+    assert_eq!(queue.waiting.of(FlowType::Unresponsive), 1);
     // Forgotten, it begins anew.
     put(&mut queue, ms(13_000), "C", 1500, &mut log);
     assert_eq!(log.moved[2..], [(2, None, 0)]);
     let known = queue.table.active().next().unwrap();
     let flow = &queue.flows[known];
-    assert_eq!((flow.seen, flow.behaviour.kind()), (1, Kind::Responsive));
+    assert_eq!(
+        (flow.seen, flow.behaviour.kind()),
+        (1, FlowType::Responsive)
+    );
 }
 
 /// A sender that understands marks, and does not slow down: none of its packets is dropped.
@@ -276,6 +279,6 @@ fn hostile_packets() {
             changes.extend(flow.arrived(ms(now), len, &trials(&[])));
             flow.told(ms(now), &trials(&[]));
         }
-        assert_eq!(changes, [Kind::Unresponsive], "{len}");
+        assert_eq!(changes, [FlowType::Unresponsive], "{len}");
     }
 }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::testing::{self, ms as at};
 
-const CONFIG: Config = Config {
+const CONFIG: PieConfig = PieConfig {
     target: Duration::from_millis(15),
     alpha: 2,
     beta: 20,
@@ -9,7 +9,7 @@ const CONFIG: Config = Config {
     dq_rate_estimator: false,
     mark_up_to: None,
 };
-const ESTIMATOR: Config = Config {
+const ESTIMATOR: PieConfig = PieConfig {
     dq_rate_estimator: true,
     ..CONFIG
 };
@@ -106,10 +106,10 @@ fn a_burst_passes() {
         pie.departure(at(40 * n), &CONFIG, &full, BACKLOG);
     }
     verdicts.push(pie.arrival(&CONFIG, &full, BACKLOG, &mut random));
-    assert_eq!(verdicts[..5], [Verdict::Pass; 5]);
-    assert_eq!(verdicts[5], Verdict::Drop);
+    assert_eq!(verdicts[..5], [PieVerdict::Pass; 5]);
+    assert_eq!(verdicts[5], PieVerdict::Drop);
     let few = pie.arrival(&CONFIG, &full, 2 * MTU - 1, &mut random);
-    assert_eq!(few, Verdict::Pass, "less than two packets wait");
+    assert_eq!(few, PieVerdict::Pass, "less than two packets wait");
 }
 
 fn in_trouble(probability: u64) -> Pie {
@@ -130,7 +130,7 @@ fn drops_are_derandomised() {
     let mut gaps = vec![0];
     for _ in 0..500_000 {
         *gaps.last_mut().unwrap() += 1;
-        if pie.arrival(&CONFIG, &full, BACKLOG, &mut random) == Verdict::Drop {
+        if pie.arrival(&CONFIG, &full, BACKLOG, &mut random) == PieVerdict::Drop {
             gaps.push(0);
         }
     }
@@ -145,28 +145,28 @@ fn drops_are_derandomised() {
 #[test]
 fn a_certain_mark_is_one_mark() {
     let (mut pie, mut random) = (in_trouble(ONE / 100), Stream::new(1, "test"));
-    let config = Config {
+    let config = PieConfig {
         mark_up_to: Some(10),
         ..CONFIG
     };
     pie.accumulated = ONE / 2 * 17;
     let capable = packet(1500, Ecn::Ect0, at(0));
     let mut verdict = || pie.arrival(&config, &capable, BACKLOG, &mut random);
-    assert_eq!([verdict(), verdict()], [Verdict::Mark, Verdict::Pass]);
+    assert_eq!([verdict(), verdict()], [PieVerdict::Mark, PieVerdict::Pass]);
 }
 
 #[test]
 fn marks_end_at_the_tenth() {
     let mut random = Stream::new(1, "test");
-    let config = Config {
+    let config = PieConfig {
         mark_up_to: Some(10),
         ..CONFIG
     };
     for (config, probability, ecn, expected) in [
-        (config, ONE / 100 * 10, Ecn::Ect0, Verdict::Mark),
-        (config, ONE / 100 * 10 + 1, Ecn::Ect0, Verdict::Drop),
-        (config, ONE / 100 * 10, Ecn::NotCapable, Verdict::Drop),
-        (CONFIG, ONE / 100 * 10, Ecn::Ect0, Verdict::Drop),
+        (config, ONE / 100 * 10, Ecn::Ect0, PieVerdict::Mark),
+        (config, ONE / 100 * 10 + 1, Ecn::Ect0, PieVerdict::Drop),
+        (config, ONE / 100 * 10, Ecn::NotCapable, PieVerdict::Drop),
+        (CONFIG, ONE / 100 * 10, Ecn::Ect0, PieVerdict::Drop),
     ] {
         let mut pie = in_trouble(probability);
         pie.accumulated = ONE * 9;
@@ -180,7 +180,7 @@ fn marks_end_at_the_tenth() {
 #[test]
 fn in_bytemode_small_packets_are_spared() {
     let mut random = Stream::new(1, "test");
-    let config = Config {
+    let config = PieConfig {
         bytemode: true,
         ..CONFIG
     };
@@ -188,7 +188,7 @@ fn in_bytemode_small_packets_are_spared() {
     let small = packet(151, Ecn::NotCapable, at(0));
     for _ in 0..17 {
         let verdict = pie.arrival(&config, &small, BACKLOG, &mut random);
-        assert_eq!(verdict, Verdict::Pass);
+        assert_eq!(verdict, PieVerdict::Pass);
     }
     assert_eq!(pie.accumulated / (ONE / 1000), 847, "17 * 0.5 * 151 / 1514");
 }

@@ -14,7 +14,7 @@ mod kalman;
 mod sender_clock;
 mod timing;
 
-use super::Event;
+use super::MediaEvent;
 use core::fmt;
 use estimator::Estimator;
 use std::collections::VecDeque;
@@ -91,7 +91,7 @@ pub struct JitterBuffer {
     /// When the first of them leaves, and when it should be on the screen, in ms.
     turn: Option<(Instant, f64)>,
     /// What the decoder has, and when it will be done.
-    decoding: Option<(Shown, Instant)>,
+    decoding: Option<(BufferedFrame, Instant)>,
     /// A frame has left.
     started: bool,
     timing: Timing,
@@ -106,7 +106,7 @@ pub struct JitterBuffer {
 
 /// A frame that left the buffer, and how long it had been there.
 #[derive(Debug, Clone, Copy)]
-struct Shown {
+struct BufferedFrame {
     id: u64,
     held: Duration,
 }
@@ -164,7 +164,7 @@ impl JitterBuffer {
     }
 
     /// The next frame in order can be decoded after those before it.
-    pub fn push(&mut self, now: Instant, frame: Whole, events: &mut VecDeque<Event>) {
+    pub fn push(&mut self, now: Instant, frame: Whole, events: &mut VecDeque<MediaEvent>) {
         self.waiting.push_back(frame);
         self.on_timer(now, events);
     }
@@ -177,15 +177,15 @@ impl JitterBuffer {
     }
 
     /// Time has passed: frames whose turn has come leave, and are shown once they are decoded.
-    pub fn on_timer(&mut self, now: Instant, events: &mut VecDeque<Event>) {
+    pub fn on_timer(&mut self, now: Instant, events: &mut VecDeque<MediaEvent>) {
         loop {
-            if let Some((Shown { id, held }, at)) = self.decoding {
+            if let Some((BufferedFrame { id, held }, at)) = self.decoding {
                 if now < at {
                     return;
                 }
                 self.decoding = None;
                 let stream = self.stream;
-                let shown = Event::FrameShown {
+                let shown = MediaEvent::FrameShown {
                     stream,
                     id,
                     at,
@@ -203,7 +203,7 @@ impl JitterBuffer {
     }
 
     /// When the first frame leaves, and is due on the screen.
-    fn plan(&mut self, now: Instant, events: &mut VecDeque<Event>) -> Option<(Instant, f64)> {
+    fn plan(&mut self, now: Instant, events: &mut VecDeque<MediaEvent>) -> Option<(Instant, f64)> {
         let at = ms(now);
         loop {
             let timestamp = self.waiting.front()?.timestamp;
@@ -230,9 +230,9 @@ impl JitterBuffer {
     }
 
     /// The first `count` frames give way to a key frame.
-    fn give_way(&mut self, at: Instant, count: usize, events: &mut VecDeque<Event>) {
+    fn give_way(&mut self, at: Instant, count: usize, events: &mut VecDeque<MediaEvent>) {
         let stream = self.stream;
-        let lost = |Whole { id, .. }| Event::FrameLost { stream, id, at };
+        let lost = |Whole { id, .. }| MediaEvent::FrameLost { stream, id, at };
         events.extend(self.waiting.drain(..count).map(lost));
     }
 
@@ -259,7 +259,7 @@ impl JitterBuffer {
             self.timing.follow(self.estimator.wait(now, rtt));
             self.timing.left(at, due);
         }
-        let shown = Shown {
+        let shown = BufferedFrame {
             id: frame.id,
             held: now.since(frame.first),
         };
@@ -305,14 +305,15 @@ mod tests {
     }
 
     /// What happens of these frames, in order of arrival, by when each can be decoded.
-    fn play(frames: &[(u64, Whole)]) -> Vec<Event> {
+    fn play(frames: &[(u64, Whole)]) -> Vec<MediaEvent> {
         let mut buffer = JitterBuffer::new(0);
         let mut events = VecDeque::new();
-        let pass = |buffer: &mut JitterBuffer, until: Instant, events: &mut VecDeque<Event>| {
-            while buffer.next_timer() <= until && buffer.next_timer() < Instant::NEVER {
-                buffer.on_timer(buffer.next_timer(), events);
-            }
-        };
+        let pass =
+            |buffer: &mut JitterBuffer, until: Instant, events: &mut VecDeque<MediaEvent>| {
+                while buffer.next_timer() <= until && buffer.next_timer() < Instant::NEVER {
+                    buffer.on_timer(buffer.next_timer(), events);
+                }
+            };
         for (now, frame) in frames {
             pass(&mut buffer, at(*now), &mut events);
             buffer.complete(frame);
@@ -335,9 +336,9 @@ mod tests {
     }
 
     /// When each frame was shown, in ms since it was made, and how long it was held.
-    fn shown(events: &[Event]) -> Vec<(u64, f64, f64)> {
-        let each = |event: &Event| match *event {
-            Event::FrameShown { id, at, held, .. } => {
+    fn shown(events: &[MediaEvent]) -> Vec<(u64, f64, f64)> {
+        let each = |event: &MediaEvent| match *event {
+            MediaEvent::FrameShown { id, at, held, .. } => {
                 Some((id, ms(at) - 33.0 * id as f64, held.as_millis_f64()))
             }
             _ => None,
@@ -387,7 +388,7 @@ mod tests {
         let lost: Vec<u64> = events
             .iter()
             .filter_map(|event| match event {
-                Event::FrameLost { id, .. } => Some(*id),
+                MediaEvent::FrameLost { id, .. } => Some(*id),
                 _ => None,
             })
             .collect();

@@ -35,11 +35,11 @@ const CHANGE_SUM: f64 = 60_000.0;
 /// The line.
 #[derive(Debug, Clone, Default)]
 pub struct SenderClock {
-    state: Option<State>,
+    state: Option<ClockState>,
 }
 
 #[derive(Debug, Clone)]
-struct State {
+struct ClockState {
     /// When it began, and the last arrival.
     start: f64,
     last: f64,
@@ -59,9 +59,9 @@ struct State {
     early: f64,
 }
 
-impl State {
+impl ClockState {
     fn new(at: f64, ticks: i64) -> Self {
-        State {
+        ClockState {
             start: at,
             last: at,
             first_ticks: ticks,
@@ -149,10 +149,11 @@ impl State {
 impl SenderClock {
     /// A frame of the sender's time `ticks` was complete `at` ms, a whole number.
     pub fn frame(&mut self, at: f64, ticks: i64) {
-        let goes_on =
-            |state: &State| at - state.last <= PAUSE && (ticks - state.last_ticks).abs() <= JUMP;
+        let goes_on = |state: &ClockState| {
+            at - state.last <= PAUSE && (ticks - state.last_ticks).abs() <= JUMP
+        };
         let state = self.state.take().filter(goes_on);
-        let mut state = state.unwrap_or_else(|| State::new(at, ticks));
+        let mut state = state.unwrap_or_else(|| ClockState::new(at, ticks));
         state.frame(at, ticks);
         self.state = Some(state);
     }

@@ -1,12 +1,12 @@
 //! Processing of the receiver's reports, acknowledgements or arrival times, and of their absence.
 
-use super::Sender;
+use super::MediaSender;
 use crate::flight::Flight;
 use crate::media::{Acks, Arrivals};
 use cca::{Ack, Arrival, Congestion, EcnMode, Probe, Signal};
 use units::{Duration, Instant};
 
-impl Sender {
+impl MediaSender {
     /// Handles arrival times: the control is told of every packet that they mention.
     pub(super) fn on_arrivals(&mut self, now: Instant, report: &Arrivals) {
         self.arrivals.clear();

@@ -22,7 +22,7 @@ fn audio(bed: &Bed) -> (Vec<u64>, Vec<u64>) {
             _ => None,
         });
     let came = bed.events.iter().filter_map(|event| match event {
-        Event::AudioArrived { at, .. } => Some(in_ms(*at)),
+        MediaEvent::AudioArrived { at, .. } => Some(in_ms(*at)),
         _ => None,
     });
     (left.collect(), came.collect())

@@ -184,7 +184,7 @@ proptest! {
                 key: word(1) % 2 == 0,
                 timestamp: word(2) as u32,
             };
-            let packet = Packet {
+            let packet = MediaPacket {
                 sequence: word(0),
                 len: word(1) as u32,
                 rtt: Duration::from_nanos(word(2)),

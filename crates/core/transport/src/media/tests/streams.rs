@@ -3,8 +3,8 @@
 use super::*;
 
 fn shown(bed: &Bed) -> Vec<(u8, u64)> {
-    let shown = |event: &Event| match *event {
-        Event::FrameShown { stream, id, .. } => Some((stream, id)),
+    let shown = |event: &MediaEvent| match *event {
+        MediaEvent::FrameShown { stream, id, .. } => Some((stream, id)),
         _ => None,
     };
     bed.events.iter().filter_map(shown).collect()
@@ -34,7 +34,7 @@ fn what_one_stream_misses_holds_back_no_other() {
     // The repair comes last, and lets both frames of its stream be shown.
     assert_eq!(shown(&bed), [(0, 0), (0, 1), (1, 0), (1, 1)]);
     assert_eq!(bed.receiver.stats().nacked, 1);
-    let part = |packet: &Packet| match packet.content {
+    let part = |packet: &MediaPacket| match packet.content {
         Content::Video(part) => Some((part.stream, part.rtp)),
         _ => None,
     };
@@ -76,7 +76,7 @@ fn streams_that_are_repeated_unasked_have_their_own_numbers() {
 #[test]
 fn frames_out_of_turn_are_refused() {
     let (control, _) = Fixed::new(FULL_PER_MS, cca::Feedback::Acks);
-    let mut sender = Sender::new(&MediaParams::default(), Box::new(control));
+    let mut sender = MediaSender::new(&MediaParams::default(), Box::new(control));
     assert!(!sender.push_frame(ms(0), frame(0, 1, 100, true)));
     assert!(sender.push_frame(ms(0), frame(0, 0, 100, true)));
     assert!(!sender.push_frame(ms(0), frame(1, 1, 100, true)));

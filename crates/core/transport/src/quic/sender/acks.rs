@@ -1,12 +1,12 @@
 //! The sending half's processing of acknowledgements: round trips, losses, marks, and the control's
 //! events.
 
-use super::{Content, Sender};
-use crate::flight::News;
+use super::{PacketContent, QuicSender};
+use crate::flight::AckNews;
 use crate::loss::Losses;
-use crate::quic::acks::{Arrivals, MAX_ACK_DELAY};
+use crate::quic::acks::{ArrivedPackets, MAX_ACK_DELAY};
 use crate::quic::streams::SendStreams;
-use crate::recovery::Recovery;
+use crate::recovery::RecoveryPeriod;
 use crate::wire::quic::Ack;
 use cca::{Congestion, Signal};
 use units::{Duration, Instant};
@@ -14,17 +14,17 @@ use units::{Duration, Instant};
 /// Probe timeouts of loss that make congestion persistent (`kPersistentCongestionThreshold`).
 const PERSISTENT: u64 = 3;
 
-impl Sender {
+impl QuicSender {
     /// An acknowledgement arrived.
     pub(in crate::quic) fn on_ack(
         &mut self,
         now: Instant,
         ack: &Ack,
         streams: &mut SendStreams,
-        arrivals: &mut Arrivals,
+        arrivals: &mut ArrivedPackets,
     ) {
         let prior_in_flight = self.in_flight();
-        let on_acked = |content: &Content| {
+        let on_acked = |content: &PacketContent| {
             for frame in content.frames.iter() {
                 streams.on_acked(frame);
             }
@@ -48,7 +48,7 @@ impl Sender {
     }
 
     /// The peer held the acknowledgement back no longer than it may.
-    fn measure(&mut self, now: Instant, ack: &Ack, news: &News) -> Option<Duration> {
+    fn measure(&mut self, now: Instant, ack: &Ack, news: &AckNews) -> Option<Duration> {
         let latest = now.since(news.largest_sent?);
         let held = Duration::from_micros(ack.delay.into()).min(self.rtt.ack_delay);
         Some(self.rtt.sample(latest, held))
@@ -58,7 +58,7 @@ impl Sender {
     pub(super) fn find_lost(&mut self, now: Instant, streams: &mut SendStreams) -> u64 {
         let prior_in_flight = self.in_flight();
         let (stats, control) = (&mut self.stats, &mut self.control);
-        let on_lost = |content: &Content, left: Instant| {
+        let on_lost = |content: &PacketContent, left: Instant| {
             control.on_lost(left);
             for frame in content.frames.iter() {
                 streams.on_lost(frame);
@@ -83,7 +83,7 @@ impl Sender {
         // RFC 9002, 7.6.
         if losses.span > (self.rtt.bound() + MAX_ACK_DELAY) * PERSISTENT {
             self.stats.timeouts += 1;
-            self.recovery = Recovery::default();
+            self.recovery = RecoveryPeriod::default();
             self.control.on_timeout(now, prior_in_flight);
         }
     }
@@ -109,7 +109,7 @@ impl Sender {
     /// RFC 9002, 7.1: the peer's count of marks grew. Returns the bytes that were marked: it is not
     /// known which packets were, so their share is applied to the bytes delivered. A scalable
     /// control repairs nothing after a mark, and hears of losses nonetheless.
-    fn count_marks(&mut self, now: Instant, ack: &Ack, news: &News) -> u64 {
+    fn count_marks(&mut self, now: Instant, ack: &Ack, news: &AckNews) -> u64 {
         let marks = ack.marks.saturating_sub(self.marks);
         let Some((newest, _)) = news.newest else {
             return 0;
@@ -133,7 +133,7 @@ impl Sender {
     fn tell_control(
         &mut self,
         now: Instant,
-        news: &News,
+        news: &AckNews,
         rtt: Option<Duration>,
         prior_in_flight: u64,
         marked: u64,

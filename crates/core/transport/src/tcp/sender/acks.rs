@@ -1,7 +1,7 @@
 //! The sending half's processing of acknowledgements: round trips, losses, marks, and the control's
 //! events.
 
-use super::{Cause, Recovery, Sender};
+use super::{Recovery, ReductionCause, Sender};
 use crate::tcp::scoreboard::Acked;
 use crate::wire::segment::Segment;
 use cca::{Ack, Congestion, Signal};
@@ -86,7 +86,7 @@ impl Sender {
             let repairing = self
                 .recovery
                 .as_ref()
-                .is_some_and(|recovery| recovery.cause != Cause::Mark);
+                .is_some_and(|recovery| recovery.cause != ReductionCause::Mark);
             let window = self.rack.reordering_window(
                 self.board.sacked_segments(),
                 repairing,
@@ -113,9 +113,9 @@ impl Sender {
     /// `tcp_enter_recovery`).
     fn repair(&mut self, now: Instant, lost: u64) {
         match &mut self.recovery {
-            None => self.reduce(now, Cause::Loss, lost),
-            Some(recovery) if recovery.cause == Cause::Mark => {
-                recovery.cause = Cause::Loss;
+            None => self.reduce(now, ReductionCause::Loss, lost),
+            Some(recovery) if recovery.cause == ReductionCause::Mark => {
+                recovery.cause = ReductionCause::Loss;
                 recovery.until = self.next;
             }
             Some(_) => return,
@@ -124,11 +124,11 @@ impl Sender {
         self.timers.probe = Instant::NEVER;
     }
 
-    fn reduce(&mut self, now: Instant, cause: Cause, lost: u64) {
+    fn reduce(&mut self, now: Instant, cause: ReductionCause, lost: u64) {
         let prior = self.control.window();
         self.recovery = Some(Recovery::new(cause, self.next, prior, self.mss()));
         self.tell_reduced = self.marks.wants_cwr();
-        let signal = if cause == Cause::Mark {
+        let signal = if cause == ReductionCause::Mark {
             Signal::Mark
         } else {
             Signal::Loss
@@ -150,7 +150,7 @@ impl Sender {
     fn answer_mark(&mut self, now: Instant) {
         if !self.marks.scalable() {
             if self.recovery.is_none() {
-                self.reduce(now, Cause::Mark, 0);
+                self.reduce(now, ReductionCause::Mark, 0);
             }
         } else if self.marks.is_news(self.board.una(), self.next) {
             self.congestion(now, Signal::Mark, 0);
@@ -185,7 +185,7 @@ impl Sender {
     /// `tcp_process_loss`), or, by its time stamp, of the first copy of data that was (RFC 3522).
     /// Then nothing was lost.
     fn undo_timeout(&mut self, now: Instant, segment: &Segment, acked: &Acked) {
-        let timed_out = |recovery: &Recovery| recovery.cause == Cause::Timeout;
+        let timed_out = |recovery: &Recovery| recovery.cause == ReductionCause::Timeout;
         if !self.config.undo || !self.recovery.as_ref().is_some_and(timed_out) {
             return;
         }
@@ -209,20 +209,20 @@ impl Sender {
         let una = self.board.una();
         let over = self.recovery.as_ref().is_some_and(|recovery| {
             // Data beyond has to be acknowledged before the peer has heard of the reduction.
-            let heard = u64::from(recovery.cause == Cause::Mark);
+            let heard = u64::from(recovery.cause == ReductionCause::Mark);
             una >= recovery.until + heard
         });
         if !over {
             return false;
         }
         let cause = self.recovery.take().map(|recovery| recovery.cause);
-        if cause != Some(Cause::Mark) {
+        if cause != Some(ReductionCause::Mark) {
             self.rack.on_recovered();
         }
-        if cause == Some(Cause::Timeout) {
+        if cause == Some(ReductionCause::Timeout) {
             self.control.on_recovered(now);
         }
-        cause == Some(Cause::Loss)
+        cause == Some(ReductionCause::Loss)
     }
 
     fn tell_control(&mut self, now: Instant, acked: &Acked, marked: u64, prior: u64) {

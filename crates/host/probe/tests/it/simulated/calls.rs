@@ -2,9 +2,9 @@
 
 use super::probe;
 use probe::Report;
-use probe::report::Direction;
+use probe::report::DataDirection;
 
-const BOTH: [Direction; 2] = [Direction::Down, Direction::Up];
+const BOTH: [DataDirection; 2] = [DataDirection::Down, DataDirection::Up];
 
 /// How much longer the call's round trips were beside the load, and what a report says of a call.
 fn waits(report: &Report) -> (f64, String) {
@@ -33,7 +33,7 @@ fn in_one_queue_a_call_waits_as_the_load_does() {
 
 #[test]
 fn a_deep_queue_stalls_it() {
-    let report = probe("pfifo,limit=400", 10, 40, Direction::Down);
+    let report = probe("pfifo,limit=400", 10, 40, DataDirection::Down);
     let (wait, says) = waits(&report);
     assert!(wait > 150.0 && says.contains("It would stall."), "{says}");
 }
@@ -55,7 +55,7 @@ fn queues_that_keep_a_call_apart_are_said_to() {
 /// Three tenths of the rate are less than its share.
 #[test]
 fn a_slow_link_with_fair_queues_keeps_it_apart() {
-    let report = probe("fq_codel", 1, 20, Direction::Down);
+    let report = probe("fq_codel", 1, 20, DataDirection::Down);
     let (wait, _) = waits(&report);
     // A packet of each of the others and its own take 30 ms.
     assert!(wait < 60.0, "{}", report.text());
@@ -63,7 +63,7 @@ fn a_slow_link_with_fair_queues_keeps_it_apart() {
 
 #[test]
 fn the_report_of_a_call_is_json() {
-    let report = probe("fq_codel", 10, 20, Direction::Down);
+    let report = probe("fq_codel", 10, 20, DataDirection::Down);
     let json = serde_json::to_value(&report).unwrap();
     let call = &json["call"];
     assert_eq!(call["filled"], true);

@@ -2,17 +2,17 @@
 
 use super::world::World;
 use probe::Report;
-use probe::node::Form;
-use probe::report::{Direction, Management};
-use probe::trains::Finding;
+use probe::node::ProbeForm;
+use probe::report::{DataDirection, Management};
+use probe::trains::TrainsFinding;
 use units::Duration;
 
-const BOTH: [Direction; 2] = [Direction::Down, Direction::Up];
+const BOTH: [DataDirection; 2] = [DataDirection::Down, DataDirection::Up];
 
 /// Probes a cell both ways, and checks the promises of bytes and time.
 fn quick(discipline: &str, mbit: u64, rtt_ms: u64) -> [Report; 2] {
     BOTH.map(|direction| {
-        let mut world = World::new(discipline, mbit, rtt_ms, direction, Form::Quick);
+        let mut world = World::new(discipline, mbit, rtt_ms, direction, ProbeForm::Quick);
         let report = world.run().unwrap();
         let cell = format!("{discipline}, {mbit} Mbit/s, {rtt_ms} ms, {direction:?}");
         let bytes = world.bytes;
@@ -27,7 +27,7 @@ fn quick(discipline: &str, mbit: u64, rtt_ms: u64) -> [Report; 2] {
     })
 }
 
-fn expect(disciplines: &[&str], rates: &[u64], finding: Finding, verdict: Management) {
+fn expect(disciplines: &[&str], rates: &[u64], finding: TrainsFinding, verdict: Management) {
     for discipline in disciplines {
         for &mbit in rates {
             for rtt in [10, 50, 100] {
@@ -76,7 +76,7 @@ fn queues_of_their_own_let_packets_overtake() {
     expect(
         &["fq", "fq_fifo", "fq_codel", "fq_pie", "cake", "mencius"],
         &[3, 5, 10, 50, 100],
-        Finding::Overtaken,
+        TrainsFinding::Overtaken,
         Management::FairQueuing,
     );
 }
@@ -86,7 +86,7 @@ fn one_queue_keeps_the_order_and_is_not_named() {
     expect(
         &["pfifo", "bfifo", "codel", "pie", "red"],
         &[3, 5, 10, 50, 100],
-        Finding::InOrder,
+        TrainsFinding::InOrder,
         Management::Unknown,
     );
 }
@@ -95,7 +95,11 @@ fn one_queue_keeps_the_order_and_is_not_named() {
 fn a_link_that_is_too_slow_for_two_trains_ends_in_time_too() {
     for report in quick("fq_codel", 1, 50) {
         assert_eq!(report.verdict, Management::Unknown);
-        assert_eq!(report.trains.unwrap().finding, Finding::Few, "{report:?}");
+        assert_eq!(
+            report.trains.unwrap().finding,
+            TrainsFinding::Few,
+            "{report:?}"
+        );
     }
 }
 
@@ -120,7 +124,7 @@ fn the_rate_is_the_links() {
 #[test]
 fn beside_a_busy_flow_one_queue_is_not_said_to_be_anything() {
     for direction in BOTH {
-        let mut world = World::new("pfifo", 10, 20, direction, Form::Quick);
+        let mut world = World::new("pfifo", 10, 20, direction, ProbeForm::Quick);
         world.fill(40);
         let report = world.run().unwrap();
         assert_eq!(report.verdict, Management::Unknown, "{}", report.text());
@@ -130,12 +134,12 @@ fn beside_a_busy_flow_one_queue_is_not_said_to_be_anything() {
 
 #[test]
 fn paths_of_different_length_are_no_fair_queues() {
-    let mut world = World::new("pfifo", 10, 20, Direction::Down, Form::Quick);
+    let mut world = World::new("pfifo", 10, 20, DataDirection::Down, ProbeForm::Quick);
     world.hold = Box::new(|_, second| Duration::from_millis(if second { 30 } else { 0 }));
     let report = world.run().unwrap();
     assert_eq!(
         report.trains.unwrap().finding,
-        Finding::OneWay,
+        TrainsFinding::OneWay,
         "{}",
         report.text()
     );
@@ -151,6 +155,6 @@ fn the_report_is_json_that_names_the_finding() {
     assert_eq!(json["verdict"], "fair-queuing");
     assert_eq!(json["trains"]["finding"], "overtaken");
     assert!(json["trains"]["shares"][1].as_f64().unwrap() >= 0.1);
-    let load = super::probe("cake", 10, 20, Direction::Down);
+    let load = super::probe("cake", 10, 20, DataDirection::Down);
     assert!(serde_json::to_value(&load).unwrap().get("trains").is_none());
 }

@@ -2,8 +2,8 @@
 
 use cca::tonopah;
 use noq_proto::EcnCodepoint;
-use probe::node::{Form, News, Node, Outgoing, Wish};
-use probe::report::Direction;
+use probe::node::{News, Node, Outgoing, ProbeForm, Wish};
+use probe::report::DataDirection;
 use probe::{
     Identity, Report, Trust,
     limits::{Ledger, Policy},
@@ -121,7 +121,7 @@ pub struct World {
     client: Node,
     server: Node,
     bottleneck: Bottleneck,
-    direction: Direction,
+    direction: DataDirection,
     delay: Duration,
     under_way: BTreeMap<(Instant, u64), (End, Outgoing)>,
     count: u64,
@@ -142,7 +142,13 @@ fn client_address(socket: usize) -> SocketAddr {
 }
 
 impl World {
-    pub fn new(discipline: &str, mbit: u64, rtt_ms: u64, direction: Direction, form: Form) -> Self {
+    pub fn new(
+        discipline: &str,
+        mbit: u64,
+        rtt_ms: u64,
+        direction: DataDirection,
+        form: ProbeForm,
+    ) -> Self {
         let identity = Identity::new().unwrap();
         let settings = tonopah::Settings::default();
         let policy = Policy {
@@ -212,19 +218,19 @@ impl World {
         while let Some(data) = self.client.transmit(clock) {
             self.bytes[0] += data.data.len() as u64 + 28;
             match self.direction {
-                Direction::Up => self.bottleneck.enqueue(self.now, data),
-                Direction::Down => self.launch(self.now, End::Server, data),
+                DataDirection::Up => self.bottleneck.enqueue(self.now, data),
+                DataDirection::Down => self.launch(self.now, End::Server, data),
             }
         }
         while let Some(data) = self.server.transmit(clock) {
             self.bytes[1] += data.data.len() as u64 + 28;
             match self.direction {
-                Direction::Down => self.bottleneck.enqueue(self.now, data),
-                Direction::Up => self.launch(self.now, End::Client, data),
+                DataDirection::Down => self.bottleneck.enqueue(self.now, data),
+                DataDirection::Up => self.launch(self.now, End::Client, data),
             }
         }
         while let Some((at, data)) = self.bottleneck.dequeue(self.now) {
-            let to = if self.direction == Direction::Down {
+            let to = if self.direction == DataDirection::Down {
                 End::Client
             } else {
                 End::Server

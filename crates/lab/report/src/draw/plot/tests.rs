@@ -125,7 +125,7 @@ fn boxes_reach_from_quartile_to_quartile() {
 #[test]
 fn a_series_has_its_group_its_key_and_its_values() {
     let mut plot = plot();
-    let key = Key {
+    let key = PlotKey {
         name: "b".to_owned(),
         classes: "c1".to_owned(),
         shape: None,

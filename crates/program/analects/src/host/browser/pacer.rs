@@ -16,16 +16,16 @@ const OFTEN: Duration = Duration::from_millis(50);
 const LOOKS: u32 = 100;
 
 /// A pacer that runs; dropped, it ends, and takes its rules away.
-pub struct Pacer {
+pub struct RunningPacer {
     child: Child,
 }
 
 /// The file with its summary in a trial's folder.
 const SUMMARY: &str = "pace.json";
 
-impl Pacer {
+impl RunningPacer {
     /// Begins one at `rate`, whose files are in `folder`, and waits until packets pass through it.
-    pub fn begin(folder: &Path, rate: &str) -> Result<Pacer> {
+    pub fn begin(folder: &Path, rate: &str) -> Result<RunningPacer> {
         let failed =
             |what: &str| Refused::failed(&format!("analects pace: {what}"), "try it by itself");
         let said = folder.join("pace.log");
@@ -42,7 +42,7 @@ impl Pacer {
             .stderr(log)
             .spawn()
             .map_err(|error| failed(&error.to_string()))?;
-        let pacer = Pacer { child };
+        let pacer = RunningPacer { child };
         let told = || std::fs::read_to_string(&said).unwrap_or_default();
         for _ in 0..LOOKS {
             if told().contains(router::SERVES) {
@@ -54,7 +54,7 @@ impl Pacer {
     }
 }
 
-impl Drop for Pacer {
+impl Drop for RunningPacer {
     fn drop(&mut self) {
         drop(self.child.stdin.take());
         _ = self.child.wait();

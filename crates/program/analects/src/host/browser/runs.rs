@@ -2,7 +2,7 @@
 
 use super::{Result, failed, pacer};
 use crate::cli::BrowserArgs;
-use crate::host::place::Place;
+use crate::host::place::OutputFolder;
 use browser::{Outcome, Trial};
 use command::Refused;
 use serde::Serialize;
@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 const FRAMES: f64 = 20.0;
 
 /// A trial behind a link.
-pub struct Plan {
+pub struct TrialPlan {
     /// The link's.
     pub discipline: String,
     /// The rate of the receiver's pacer, if it has one.
@@ -25,7 +25,7 @@ pub struct Plan {
     pub trial: Trial,
 }
 
-impl Plan {
+impl TrialPlan {
     /// The name of its folder, but for the repeat.
     fn folder(&self) -> String {
         match (self.control, &self.pace) {
@@ -144,7 +144,7 @@ fn quoted(path: &Path) -> String {
 }
 
 /// Runs a trial behind a link that this program makes.
-pub fn run(args: &BrowserArgs, place: &Place, repeat: u32, plan: &Plan) -> Result<Run> {
+pub fn run(args: &BrowserArgs, place: &OutputFolder, repeat: u32, plan: &TrialPlan) -> Result<Run> {
     let again = |what: &str| Refused::failed(what, "begin again");
     let program = std::env::current_exe()
         .map_err(|error| again(&format!("this program cannot be found: {error}")))?;

@@ -1,9 +1,9 @@
 //! One call over one condition's link, which this program makes by its command `link`.
 
 use super::host::Host;
-use super::shell::Ends;
+use super::shell::CallEnds;
 use super::{Result, seconds};
-use ::check::{Check, Condition, Line};
+use ::check::{Check, Condition, OutputLine};
 use command::Refused;
 use command::files::unwritable;
 use serde_json::Value;
@@ -30,7 +30,7 @@ const AFTER: f64 = 1.0;
 /// What a call left.
 pub struct Left {
     /// What the near end printed.
-    pub lines: Vec<Line>,
+    pub lines: Vec<OutputLine>,
     /// How the application ended badly.
     pub ended: Option<String>,
     /// The last of what it complained.
@@ -119,7 +119,7 @@ fn link(check: &Check, condition: &Condition, folder: &Path, number: usize) -> R
     std::fs::write(&scenario, condition.link.to_toml())
         .map_err(|error| unwritable(&scenario, &error))?;
     let application = &check.application;
-    let ends = Ends {
+    let ends = CallEnds {
         application,
         condition,
         program: &program,
@@ -180,7 +180,7 @@ fn lines(out: Option<ChildStdout>, tell: Sender<(f64, Option<String>)>) {
 
 /// Lines since the first one, which only says that the application begins, and how long that went on: to its end, or, where
 /// another holds the pipe, until the link was `over`.
-fn since_first(told: Vec<(f64, Option<String>)>, over: f64) -> (Vec<Line>, f64) {
+fn since_first(told: Vec<(f64, Option<String>)>, over: f64) -> (Vec<OutputLine>, f64) {
     let Some(began) = told.first().map(|(began, _)| *began) else {
         return (Vec::new(), 0.0);
     };
@@ -188,7 +188,7 @@ fn since_first(told: Vec<(f64, Option<String>)>, over: f64) -> (Vec<Line>, f64) 
     let lasted = end.map_or(over, |(end, _)| *end) - began;
     let lines = told.into_iter().skip(1);
     let lines = lines.filter_map(|(read, text)| {
-        Some(Line {
+        Some(OutputLine {
             read: read - began,
             text: text?,
         })

@@ -2,8 +2,10 @@
 
 use super::Result;
 use super::call::Left;
-use ::check::cause::{Cause, Evidence, causes};
-use ::check::{Check, Condition, Example, Limit, Media, Packet, Run, Samples, packets, troubles};
+use ::check::cause::{Cause, LinkEvidence, causes};
+use ::check::{
+    Check, Condition, Example, Limit, LoggedPacket, Media, Run, Samples, packets, troubles,
+};
 use command::Refused;
 use std::collections::BTreeMap;
 
@@ -55,7 +57,7 @@ pub fn of(check: &Check, number: usize, left: Left, known: bool) -> Result<(Run,
     Ok((run, example))
 }
 
-fn log(left: &Left) -> Result<Vec<Packet>> {
+fn log(left: &Left) -> Result<Vec<LoggedPacket>> {
     let again = "begin again";
     let text = std::fs::read_to_string(&left.log);
     let text =
@@ -98,7 +100,7 @@ fn unknown(condition: &Condition, limit: &Limit, left: &Left) -> Refused {
 }
 
 /// Other calls told it: this one did not come about.
-fn untold(check: &Check, condition: &Condition, limit: &Limit, packets: &[Packet]) -> String {
+fn untold(check: &Check, condition: &Condition, limit: &Limit, packets: &[LoggedPacket]) -> String {
     let media = &check.application.media;
     // Its media may never have begun.
     let media = if packets.iter().any(|packet| media.has(packet)) {
@@ -109,7 +111,7 @@ fn untold(check: &Check, condition: &Condition, limit: &Limit, packets: &[Packet
     let lanes = &condition.lanes;
     let whole = [(0.0, condition.duration.as_secs_f64())];
     let causes = causes(
-        &Evidence {
+        &LinkEvidence {
             packets,
             lanes,
             media,
@@ -136,10 +138,10 @@ fn reasons(
     condition: &Condition,
     samples: &Samples,
     values: &[f64],
-    packets: &[Packet],
+    packets: &[LoggedPacket],
 ) -> Reasons {
     let (lanes, media) = (&condition.lanes, &check.application.media);
-    let evidence = Evidence {
+    let evidence = LinkEvidence {
         packets,
         lanes,
         media,

@@ -19,7 +19,7 @@ status=$?
 exit $status"#;
 
 /// Both ends of a call.
-pub struct Ends<'a> {
+pub struct CallEnds<'a> {
     /// What calls.
     pub application: &'a Application,
     /// Over which link.
@@ -32,7 +32,7 @@ pub struct Ends<'a> {
     pub complaints: &'a Path,
 }
 
-impl Ends<'_> {
+impl CallEnds<'_> {
     /// The words of the command behind the link.
     pub fn near(&self) -> Vec<String> {
         let seconds = self.condition.duration.as_secs_f64().to_string();

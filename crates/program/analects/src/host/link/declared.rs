@@ -22,7 +22,7 @@ pub const CHOICES: &str = "`analects list disciplines` lists the disciplines";
 const DEFAULT: &str = "pfifo";
 
 /// A link for real packets.
-pub struct Declared {
+pub struct DeclaredLink {
     /// Towards the command.
     pub down: Link<Frame>,
     /// Away from it.
@@ -31,9 +31,9 @@ pub struct Declared {
     pub rtt: Duration,
 }
 
-impl Declared {
+impl DeclaredLink {
     /// That of the options.
-    pub fn of(args: &LinkArgs) -> Result<Declared> {
+    pub fn of(args: &LinkArgs) -> Result<DeclaredLink> {
         let document = document(args)?;
         traces::tell(&document, &[]);
         let (mut links, rtt) = document.resolve_links(own::simulator())?;
@@ -51,14 +51,14 @@ impl Declared {
             return Err(Refused::new(&message, "leave it out, or write the rate"));
         }
         let discipline = discipline(args, &document)?;
-        Declared::built(link, (rtt, args.seed), &discipline)
+        DeclaredLink::built(link, (rtt, args.seed), &discipline)
     }
 
     fn built(
         mut link: scenario::Link,
         (rtt, seed): (Duration, u64),
         discipline: &Choice,
-    ) -> Result<Declared> {
+    ) -> Result<DeclaredLink> {
         // Where the simulator has the rest of the round trip at the far end, there is only the link here.
         link.wire.delay = Duration::from_nanos(rtt.as_nanos() / 2);
         let registry = Registry::<Frame>::builtin();
@@ -70,7 +70,7 @@ impl Declared {
             Some(up) => build(&up)?,
             None => delayed(&registry, link.wire.delay)?,
         };
-        Ok(Declared {
+        Ok(DeclaredLink {
             down: build(&Direction::down(&link, discipline))?,
             up,
             rtt,
@@ -267,7 +267,7 @@ mod tests {
                     .0
             };
             assert!(links(&after) != links(&before), "{setting} changes nothing");
-            let built = Declared::of(&arguments(&after));
+            let built = DeclaredLink::of(&arguments(&after));
             match (row.link.strip_prefix("no: "), built.err()) {
                 (None, refused) => assert!(refused.is_none(), "{key}: {refused:?}"),
                 (Some(why), refused) => {
@@ -309,7 +309,7 @@ mod tests {
             std::fs::write(&file, text).unwrap();
             let file = file.to_str().unwrap();
             let words = ["--down", file, "--up", file];
-            assert!(Declared::of(&arguments(&words)).is_ok(), "{name}");
+            assert!(DeclaredLink::of(&arguments(&words)).is_ok(), "{name}");
             check_capacity("--rate", file).unwrap();
             let (links, _) = declared(&words).resolve_links(own::simulator()).unwrap();
             (

@@ -15,7 +15,7 @@ use units::Ecn;
 const SNAP: u32 = 1 << 16;
 
 /// The files.
-pub struct Records {
+pub struct LinkRecords {
     log: Option<(PathBuf, PacketLines<File>)>,
     capture: Option<(PathBuf, Capture<File>)>,
     /// Nanoseconds since 1970 when the link began.
@@ -23,12 +23,12 @@ pub struct Records {
     packets: u64,
 }
 
-impl Records {
+impl LinkRecords {
     /// Opens those that are asked for; none if none are.
     ///
     /// # Errors
     /// If one cannot be written, or is named twice.
-    pub fn open(args: &LinkArgs) -> Result<Option<Records>, Refused> {
+    pub fn open(args: &LinkArgs) -> Result<Option<LinkRecords>, Refused> {
         let asked = [&args.log, &args.pcap, &args.json];
         let asked: Vec<PathBuf> = asked.into_iter().flatten().cloned().collect();
         distinct(None, &asked)?;
@@ -38,7 +38,7 @@ impl Records {
         }
         let log = args.log.as_deref().map(create).transpose()?;
         let capture = args.pcap.as_deref().map(create).transpose()?;
-        Ok(Some(Records {
+        Ok(Some(LinkRecords {
             log: log.map(|(path, file)| (path, PacketLines::new(file))),
             capture: capture.map(|(path, file)| (path, Capture::new(file, SNAP))),
             began: since_1970(),
@@ -63,7 +63,7 @@ impl Records {
     }
 }
 
-impl Tap for Records {
+impl Tap for LinkRecords {
     fn gone(&mut self, gone: &Gone<'_>) {
         self.packets += 1;
         let Some(ends) = gone.frame.ends() else {

@@ -1,10 +1,10 @@
 //! All observers of a link.
 
-use super::records::Records;
+use super::records::LinkRecords;
 use super::view::View;
 use crate::cli::LinkArgs;
 use command::Refused;
-use live::{Direction, Gone, State, Tap};
+use live::{Gone, QueueState, Tap, TapDirection};
 use qdisc::Class;
 use std::fs::File;
 use std::io::{IsTerminal, Write, stderr};
@@ -13,7 +13,7 @@ use units::{Duration, Instant};
 
 /// The observers that were asked for.
 pub struct Taps {
-    records: Option<Records>,
+    records: Option<LinkRecords>,
     view: Option<View<Box<dyn Write>>>,
 }
 
@@ -28,7 +28,7 @@ impl Taps {
             .map(|terminal| screen(terminal.as_deref()))
             .transpose()?;
         // Last: it empties the files.
-        let records = Records::open(args)?;
+        let records = LinkRecords::open(args)?;
         Ok((records.is_some() || view.is_some()).then(|| Taps {
             records,
             view: view.map(View::new),
@@ -40,7 +40,7 @@ impl Taps {
     /// # Errors
     /// The first error since the link began.
     pub fn finish(&mut self) -> Result<(), Refused> {
-        self.records.as_mut().map_or(Ok(()), Records::finish)
+        self.records.as_mut().map_or(Ok(()), LinkRecords::finish)
     }
 }
 
@@ -54,7 +54,7 @@ impl Tap for Taps {
         }
     }
 
-    fn moved(&mut self, direction: Direction, flow: u32, to: Class) {
+    fn moved(&mut self, direction: TapDirection, flow: u32, to: Class) {
         if let Some(view) = &mut self.view {
             view.moved(direction, flow, to);
         }
@@ -64,7 +64,7 @@ impl Tap for Taps {
         self.view.as_ref().and_then(Tap::interval)
     }
 
-    fn state(&mut self, now: Instant, queues: [State; 2]) {
+    fn state(&mut self, now: Instant, queues: [QueueState; 2]) {
         if let Some(view) = &mut self.view {
             view.state(now, queues);
         }

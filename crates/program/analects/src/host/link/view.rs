@@ -1,7 +1,7 @@
 //! A live view of a link: what each flow gets, and in which class it is.
 
 use command::cells::back;
-use live::{Direction, Ends, Fate, Gone, State, Tap};
+use live::{Fate, FrameEnds, Gone, QueueState, Tap, TapDirection};
 use qdisc::Class;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -19,8 +19,8 @@ const IDLE: u32 = 20;
 
 /// A flow since the last drawing.
 #[derive(Debug, Default, Clone)]
-struct Flow {
-    ends: Option<Ends>,
+struct ViewedFlow {
+    ends: Option<FrameEnds>,
     class: Option<Class>,
     bytes: u64,
     longest: Duration,
@@ -29,8 +29,8 @@ struct Flow {
 
 /// A direction since the last drawing.
 #[derive(Debug, Default)]
-struct Way {
-    flows: BTreeMap<u32, Flow>,
+struct ViewedWay {
+    flows: BTreeMap<u32, ViewedFlow>,
     bytes: u64,
     packets: u64,
     waited: Duration,
@@ -42,7 +42,7 @@ struct Way {
 /// The view, drawn on `screen` over its former drawing.
 pub struct View<W: Write> {
     screen: W,
-    ways: [Way; 2],
+    ways: [ViewedWay; 2],
     drawn: Option<Instant>,
     /// Lines of the former drawing.
     lines: usize,
@@ -59,14 +59,14 @@ impl<W: Write> View<W> {
         }
     }
 
-    fn way(&mut self, direction: Direction) -> &mut Way {
+    fn way(&mut self, direction: TapDirection) -> &mut ViewedWay {
         &mut self.ways[direction as usize]
     }
 }
 
-impl Way {
+impl ViewedWay {
     /// The flow's row, unless there are too many.
-    fn flow(&mut self, flow: u32) -> Option<&mut Flow> {
+    fn flow(&mut self, flow: u32) -> Option<&mut ViewedFlow> {
         if self.flows.len() >= FLOWS && !self.flows.contains_key(&flow) {
             return None;
         }
@@ -74,7 +74,7 @@ impl Way {
     }
 
     /// The rows of this direction, and begins again.
-    fn text(&mut self, name: &str, state: &State, seconds: f64) -> String {
+    fn text(&mut self, name: &str, state: &QueueState, seconds: f64) -> String {
         let mbit = |bytes: u64| bytes as f64 * 8e-6 / seconds;
         let mean = self.waited.as_millis_f64() / self.packets.max(1) as f64;
         let mut text = String::new();
@@ -91,7 +91,8 @@ impl Way {
             self.drops,
             self.marks,
         );
-        let mut rows: Vec<&Flow> = self.flows.values().filter(|flow| flow.bytes > 0).collect();
+        let mut rows: Vec<&ViewedFlow> =
+            self.flows.values().filter(|flow| flow.bytes > 0).collect();
         rows.sort_by_key(|flow| core::cmp::Reverse(flow.bytes));
         for flow in rows.iter().take(SHOWN) {
             let class = flow
@@ -124,9 +125,9 @@ impl Way {
             (flow.bytes, flow.longest) = (0, Duration::ZERO);
             flow.idle < IDLE
         });
-        *self = Way {
+        *self = ViewedWay {
             flows: core::mem::take(&mut self.flows),
-            ..Way::default()
+            ..ViewedWay::default()
         };
     }
 }
@@ -156,7 +157,7 @@ impl<W: Write> Tap for View<W> {
         }
     }
 
-    fn moved(&mut self, direction: Direction, flow: u32, to: Class) {
+    fn moved(&mut self, direction: TapDirection, flow: u32, to: Class) {
         if let Some(flow) = self.way(direction).flow(flow) {
             flow.class = Some(to);
         }
@@ -166,7 +167,7 @@ impl<W: Write> Tap for View<W> {
         Some(EVERY)
     }
 
-    fn state(&mut self, now: Instant, queues: [State; 2]) {
+    fn state(&mut self, now: Instant, queues: [QueueState; 2]) {
         let since = self
             .drawn
             .replace(now)
@@ -193,8 +194,8 @@ mod tests {
         Instant::ZERO + Duration::from_millis(ms)
     }
 
-    fn state() -> State {
-        State {
+    fn state() -> QueueState {
+        QueueState {
             backlog: Backlog {
                 packets: 3,
                 bytes: 4500,
@@ -216,7 +217,7 @@ mod tests {
         let frame = frame(1000 + flow as u16);
         for _ in 0..count {
             view.gone(&Gone {
-                direction: Direction::Down,
+                direction: TapDirection::Down,
                 flow,
                 came: at(100),
                 left: at(110),
@@ -230,7 +231,7 @@ mod tests {
     #[test]
     fn flows_are_shown_with_their_shares_and_classes() {
         let mut view = View::new(Vec::new());
-        view.moved(Direction::Down, 1, Class(1));
+        view.moved(TapDirection::Down, 1, Class(1));
         sent(&mut view, 1, 75, Fate::Sent);
         sent(&mut view, 2, 24, Fate::Sent);
         sent(&mut view, 2, 1, Fate::Marked);

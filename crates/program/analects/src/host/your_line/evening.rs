@@ -1,7 +1,7 @@
 //! An evening on a measured line, simulated: as it is, and behind a shaper.
 
 use super::open::Draw;
-use super::scenario::{Line, behind_shaper, unshaped};
+use super::scenario::{FoundLine, behind_shaper, unshaped};
 use crate::cli::{Parallel, Shape};
 use crate::compare::run;
 use crate::own;
@@ -36,20 +36,20 @@ pub struct Evening {
     /// The shaper's discipline, or that there is none.
     with: String,
     /// For how long a call stands still, in s of 110.
-    pub stall_s: Option<Figure>,
+    pub stall_s: Option<ValueWithInterval>,
     /// The same in each evening: each on one of the lines that the measured one may be.
     stalls_s: Vec<f64>,
     /// A call's rate, in Mbit/s.
-    pub call_mbit: Option<Figure>,
+    pub call_mbit: Option<ValueWithInterval>,
     /// How long a page takes, in ms.
-    page_ms: Option<Figure>,
+    page_ms: Option<ValueWithInterval>,
     /// What downloads and uploads carry, in Mbit/s.
-    bulk_mbit: Option<Figure>,
+    bulk_mbit: Option<ValueWithInterval>,
 }
 
 /// A value, and its interval of 95 %.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Figure {
+pub struct ValueWithInterval {
     pub value: f64,
     pub ci95: Option<(f64, f64)>,
 }
@@ -58,7 +58,7 @@ pub struct Figure {
 ///
 /// # Errors
 /// If a simulation is refused.
-pub fn simulated(line: Line, shaper: Option<&Shaper>) -> Result<Vec<Evening>, Refused> {
+pub fn simulated(line: FoundLine, shaper: Option<&Shaper>) -> Result<Vec<Evening>, Refused> {
     let mut evenings = vec![evening("as it is", |draw| unshaped(line, draw))?];
     for (shaper, (with, disciplines)) in
         shaper.iter().flat_map(|it| CANDIDATES.map(|one| (it, one)))
@@ -98,7 +98,7 @@ fn evening(
     let of = |results: &[RunResult], metric| {
         let summaries = report::summarize(results, &own::simulator().metrics);
         let estimate = summaries.first()?.get(metric)?;
-        Some(Figure {
+        Some(ValueWithInterval {
             value: estimate.value,
             ci95: estimate.ci95,
         })
@@ -165,7 +165,7 @@ pub fn table(evenings: &[Evening]) -> String {
     format!("\n{}\n", table.trim_fmt())
 }
 
-impl Figure {
+impl ValueWithInterval {
     /// The value with so many digits, its unit, and the interval.
     pub fn text(self, digits: usize, unit: &str) -> String {
         let value = format!("{:.digits$}{unit}", self.value);

@@ -1,10 +1,10 @@
 //! What a measurement found, in figures: kept in the line's file, and shown beside those of a later one.
 
-use super::evening::{Evening, Figure};
+use super::evening::{Evening, ValueWithInterval};
 use comfy_table::Cell;
 use command::Refused;
 use command::cells::{empty, right};
-use line::measured::{Confidence, Direction, Measured, Waits};
+use line::measured::{Confidence, Measured, MeasuredDirection, Waits};
 use scenario::ScenarioError;
 use scenario::files::{MAX_SCENARIO, read};
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use std::path::Path;
 
 /// A line's file beside what makes it a scenario. Its key is [`scenario::MEASURED`].
 #[derive(Debug, Serialize, Deserialize)]
-struct File {
+struct LineFile {
     measured: Figures,
 }
 
@@ -22,9 +22,9 @@ pub struct Figures {
     /// The idle line's round trip, in ms.
     rtt_ms: f64,
     /// For how long a simulated call stands still, in s of 110.
-    stall_s: Option<Figure>,
+    stall_s: Option<ValueWithInterval>,
     /// Its rate, in Mbit/s.
-    call_mbit: Option<Figure>,
+    call_mbit: Option<ValueWithInterval>,
     down: Option<Full>,
     up: Option<Full>,
 }
@@ -48,7 +48,7 @@ impl Figures {
     /// Those of a measurement, and of evenings on its line, the first of which is the line as it is.
     pub fn of(found: &Measured, evenings: &[Evening]) -> Self {
         let now = evenings.first();
-        let full = |direction: &Direction| Full::of(direction, found);
+        let full = |direction: &MeasuredDirection| Full::of(direction, found);
         Figures {
             rtt_ms: found.idle.rtt_ms,
             stall_s: now.and_then(|now| now.stall_s),
@@ -67,7 +67,7 @@ impl Figures {
         let file = path.display().to_string();
         let text = read(path, MAX_SCENARIO)
             .map_err(|why| Refused::new(&format!("--before: {file}: {why}"), help))?;
-        let parsed: Result<File, _> = toml::from_str(&text);
+        let parsed: Result<LineFile, _> = toml::from_str(&text);
         Ok(parsed
             .map_err(|error| ScenarioError::of_toml(&file, &text, &error, help))?
             .measured)
@@ -78,7 +78,7 @@ impl Figures {
     /// # Errors
     /// If TOML has no word for one of them.
     pub fn text(&self) -> Result<String, Refused> {
-        let file = File {
+        let file = LineFile {
             measured: self.clone(),
         };
         let text = toml::to_string(&file);
@@ -139,7 +139,7 @@ impl Figures {
                 full.and_then(|full| Some(format!("{:.0}", full.rpm?))),
             );
         }
-        let figure = |of: Option<Figure>, digits| Some(of?.text(digits, ""));
+        let figure = |of: Option<ValueWithInterval>, digits| Some(of?.text(digits, ""));
         let mut row = |what: &str, text| rows.push((what.to_owned(), marked(text, doubtful)));
         row("a call stands still, s of 110", figure(self.stall_s, 1));
         row("a call's rate, Mbit/s", figure(self.call_mbit, 2));
@@ -157,7 +157,7 @@ fn marked(text: Option<String>, doubtful: bool) -> String {
 }
 
 impl Full {
-    fn of(direction: &Direction, found: &Measured) -> Self {
+    fn of(direction: &MeasuredDirection, found: &Measured) -> Self {
         let trips = |waits: Option<Waits>, idle: f64| {
             let waits = waits?;
             Some([waits.median, waits.p95].map(|wait| idle + wait))
@@ -193,7 +193,7 @@ mod tests {
         };
         Figures {
             rtt_ms: 20.0,
-            stall_s: Some(Figure {
+            stall_s: Some(ValueWithInterval {
                 value: 13.5,
                 ci95: Some((12.0, 15.3)),
             }),

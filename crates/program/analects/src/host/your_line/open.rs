@@ -3,7 +3,7 @@
 use crate::cli::FAIR;
 use line::client::Way;
 use line::losses::{Drops, WireLoss};
-use line::measured::{Direction, Queue};
+use line::measured::{MeasuredDirection, Queue};
 use units::random::Stream;
 
 /// A buffer that was filled, in parts of the longest wait but one: packets of others come to it seldom, and not all of
@@ -39,7 +39,7 @@ impl Draw {
     }
 
     /// The queue of a `direction`, where the owner has `said` what it is.
-    pub fn lane(self, direction: &Direction, way: Way, said: Option<&'static str>) -> Lane {
+    pub fn lane(self, direction: &MeasuredDirection, way: Way, said: Option<&'static str>) -> Lane {
         let alone = |discipline| Lane {
             discipline,
             buffer: None,
@@ -76,7 +76,7 @@ impl Draw {
         }
     }
 
-    fn buffer(self, direction: &Direction, way: Way) -> Option<u64> {
+    fn buffer(self, direction: &MeasuredDirection, way: Way) -> Option<u64> {
         let seen = direction.buffer_bytes?;
         let [least, most] = if direction.overflowed {
             FILLED
@@ -106,8 +106,8 @@ mod tests {
     use super::*;
     use line::measured::Confidence;
 
-    fn direction(queue: Queue, drops: Option<Drops>, overflowed: bool) -> Direction {
-        Direction {
+    fn direction(queue: Queue, drops: Option<Drops>, overflowed: bool) -> MeasuredDirection {
+        MeasuredDirection {
             rate_mbit: 10.0,
             course_mbit: Vec::new(),
             varies: None,
@@ -132,7 +132,7 @@ mod tests {
         }
     }
 
-    fn evenings(direction: &Direction, said: Option<&'static str>) -> Vec<Lane> {
+    fn evenings(direction: &MeasuredDirection, said: Option<&'static str>) -> Vec<Lane> {
         let of = |evening| Draw::Evening(evening).lane(direction, Way::Down, said);
         (1..=20).map(of).collect()
     }

@@ -4,7 +4,7 @@ use super::open::Draw;
 use crate::cli::FAIR;
 use line::client::Way;
 use line::losses::{Drops, WireLoss};
-use line::measured::{Direction, Measured, Queue};
+use line::measured::{Measured, MeasuredDirection, Queue};
 use line::page::household;
 use scenario::{Document, Part, ScenarioError, Shaper};
 
@@ -22,21 +22,21 @@ const LEAST: u64 = 1500;
 
 /// A line as it was found, and the discipline that its owner says it has, where flows have queues of their own.
 #[derive(Debug, Clone, Copy)]
-pub struct Line<'a> {
+pub struct FoundLine<'a> {
     /// What was found.
     pub found: &'a Measured,
     /// What was said.
     pub said: Option<&'static str>,
 }
 
-impl Line<'_> {
+impl FoundLine<'_> {
     fn wires(&self) -> impl Iterator<Item = Option<WireLoss>> {
         self.found.ways().map(|(_, direction)| direction.wire_loss)
     }
 }
 
 /// What a link of a scenario has in one direction.
-struct Lane {
+struct ScenarioLane {
     /// The key of its rate, and the value.
     rate: (&'static str, String),
     buffer: Option<String>,
@@ -47,11 +47,11 @@ struct Lane {
 ///
 /// # Errors
 /// If what was measured is out of a scenario's range.
-pub fn line(line: Line, disciplines: &[&str]) -> Result<Document, ScenarioError> {
-    let lane = |direction: &Direction, way| {
+pub fn line(line: FoundLine, disciplines: &[&str]) -> Result<Document, ScenarioError> {
+    let lane = |direction: &MeasuredDirection, way| {
         // A buffer drops what a bucket of its size does, and has a shaper's rates.
         let buffer = Draw::Likely.lane(direction, way, line.said).buffer;
-        Lane {
+        ScenarioLane {
             rate: rate(direction),
             buffer: buffer.map(bytes),
             discipline: None,
@@ -71,7 +71,7 @@ pub fn line(line: Line, disciplines: &[&str]) -> Result<Document, ScenarioError>
 ///
 /// # Errors
 /// As [`line()`].
-pub fn unshaped(line: Line, draw: Draw) -> Result<Document, ScenarioError> {
+pub fn unshaped(line: FoundLine, draw: Draw) -> Result<Document, ScenarioError> {
     let lanes = as_it_is(line, draw);
     document(line, draw, &["pfifo"], "[link]\n", "", &lanes)
 }
@@ -81,12 +81,12 @@ pub fn unshaped(line: Line, draw: Draw) -> Result<Document, ScenarioError> {
 /// # Errors
 /// As [`line()`].
 pub fn behind_shaper(
-    line: Line,
+    line: FoundLine,
     draw: Draw,
     shaper: &Shaper,
     [up, down]: [&str; 2],
 ) -> Result<Document, ScenarioError> {
-    let lane = |part: Part, discipline: &str| Lane {
+    let lane = |part: Part, discipline: &str| ScenarioLane {
         rate: ("rate", format!("\"{}\"", part.rate)),
         buffer: None,
         discipline: Some(discipline.to_owned()),
@@ -100,16 +100,19 @@ pub fn behind_shaper(
     document(line, draw, &["pfifo"], head, &shaper, &as_it_is(line, draw))
 }
 
-fn lanes(line: Line, lane: impl Fn(&Direction, Way) -> Lane) -> [Option<Lane>; 2] {
+fn lanes(
+    line: FoundLine,
+    lane: impl Fn(&MeasuredDirection, Way) -> ScenarioLane,
+) -> [Option<ScenarioLane>; 2] {
     [Way::Down, Way::Up].map(|way| line.found.way(way).map(|direction| lane(direction, way)))
 }
 
-fn as_it_is(line: Line, draw: Draw) -> [Option<Lane>; 2] {
+fn as_it_is(line: FoundLine, draw: Draw) -> [Option<ScenarioLane>; 2] {
     lanes(line, |direction, way| {
         let lane = draw.lane(direction, way, line.said);
         match direction.queue {
             Queue::Policed => policed(direction, lane.buffer),
-            _ => Lane {
+            _ => ScenarioLane {
                 rate: rate(direction),
                 // Of a queue that never filled nothing is known: it has what its discipline has by itself.
                 buffer: lane.buffer.map(bytes),
@@ -119,10 +122,10 @@ fn as_it_is(line: Line, draw: Draw) -> [Option<Lane>; 2] {
     })
 }
 
-fn policed(direction: &Direction, burst: Option<u64>) -> Lane {
+fn policed(direction: &MeasuredDirection, burst: Option<u64>) -> ScenarioLane {
     let mbit = direction.rate_mbit;
     let burst = burst.map_or_else(String::new, |burst| format!(",burst={}", bytes(burst)));
-    Lane {
+    ScenarioLane {
         rate: ("rate", format!("\"{}\"", kbit(BEHIND * mbit))),
         buffer: None,
         discipline: Some(format!("policer,rate={}{burst}", kbit(mbit))),
@@ -134,7 +137,7 @@ fn bytes(bytes: u64) -> String {
 }
 
 /// The rate as it was; one that varied has its course, again and again.
-fn rate(direction: &Direction) -> (&'static str, String) {
+fn rate(direction: &MeasuredDirection) -> (&'static str, String) {
     let course = direction.course_mbit.get(FILLED..).unwrap_or_default();
     if direction.varies != Some(true) || course.len() < TOGETHER {
         return ("rate", format!("\"{}\"", kbit(direction.rate_mbit)));
@@ -150,12 +153,12 @@ fn rate(direction: &Direction) -> (&'static str, String) {
 }
 
 fn document(
-    line: Line,
+    line: FoundLine,
     draw: Draw,
     disciplines: &[&str],
     head: &str,
     behind: &str,
-    lanes: &[Option<Lane>; 2],
+    lanes: &[Option<ScenarioLane>; 2],
 ) -> Result<Document, ScenarioError> {
     let mut head = format!("{head}rtt = \"{:.1}ms\"\n", line.found.idle.rtt_ms.max(0.1));
     if let Some(loss) = draw.loss(line.wires()).filter(|loss| *loss > 0.0) {
@@ -169,7 +172,7 @@ fn document(
     Document::parse("my-line", &text)
 }
 
-fn link(head: &str, [down, up]: &[Option<Lane>; 2]) -> String {
+fn link(head: &str, [down, up]: &[Option<ScenarioLane>; 2]) -> String {
     let mut text = head.to_owned();
     // A way that was not measured has room for everything, as in a scenario that does not name it.
     match down {
@@ -183,7 +186,7 @@ fn link(head: &str, [down, up]: &[Option<Lane>; 2]) -> String {
     text + "\n"
 }
 
-impl Lane {
+impl ScenarioLane {
     fn keys(&self) -> String {
         let mut text = format!("{} = {}\n", self.rate.0, self.rate.1);
         for (key, value) in [("buffer", &self.buffer), ("discipline", &self.discipline)] {
@@ -196,7 +199,7 @@ impl Lane {
 }
 
 /// The document as a file, which says where it is from.
-pub fn text(line: Line, document: &Document) -> String {
+pub fn text(line: FoundLine, document: &Document) -> String {
     let found = line.found;
     let mut text = format!(
         "# The line to {}, as `analects measure` found it; the household is that of scenarios/my-link.toml.\n",
@@ -231,8 +234,8 @@ fn kbit(mbit: f64) -> String {
 
 /// The disciplines to compare on the line: what it seems to have where packets of others wait longest, then others, and
 /// last what a shaper before it is to have.
-pub fn disciplines(line: Line) -> Vec<&'static str> {
-    let waits = |direction: &Direction| direction.beside_ms.map_or(0.0, |waits| waits.p95);
+pub fn disciplines(line: FoundLine) -> Vec<&'static str> {
+    let waits = |direction: &MeasuredDirection| direction.beside_ms.map_or(0.0, |waits| waits.p95);
     let worst = line
         .found
         .ways()
@@ -253,7 +256,7 @@ pub fn disciplines(line: Line) -> Vec<&'static str> {
     }
 }
 
-fn seems(direction: &Direction) -> &'static str {
+fn seems(direction: &MeasuredDirection) -> &'static str {
     match (direction.queue, direction.drops) {
         (Queue::Long, _) => "all flows wait in one queue, as in pfifo",
         (Queue::Short, Some(Drops::Early)) => "the queue is kept short, as by codel",

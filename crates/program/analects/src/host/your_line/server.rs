@@ -3,7 +3,7 @@
 use command::Refused;
 use line::Trusted;
 use line::client::Described;
-use line::config::{Config, WELL_KNOWN};
+use line::config::{PlacesConfig, WELL_KNOWN};
 
 /// The port of `analects probe serve`, and that of https.
 const OWN: u16 = 7411;
@@ -87,7 +87,7 @@ fn cloudflare() -> Named {
     Named {
         host: host.clone(),
         port: HTTPS,
-        config: Described::As(Config {
+        config: Described::As(PlacesConfig {
             host,
             port: HTTPS,
             large: "/__down?bytes=100000000".to_owned(),

@@ -68,7 +68,7 @@ pub fn shared(kinds: &BTreeSet<&'static str>, witness: Witness) -> &'static str 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use reproduce::agreement::Verdict;
+    use reproduce::agreement::AgreementVerdict;
 
     fn row(kind: Option<&'static str>, case: &str) -> Row {
         Row {
@@ -85,7 +85,7 @@ mod tests {
             allowed: 0.1,
             pairs: 8,
             p: 1.0,
-            verdict: Verdict::Untold,
+            verdict: AgreementVerdict::Untold,
             needed: None,
             reader: None,
             invalid: false,

@@ -3,7 +3,7 @@
 use super::{line, with_interval};
 use crate::cli::Witness;
 use crate::runs::table::plain;
-use reproduce::agreement::{Compared, Pooled, Readings, Row, Verdict};
+use reproduce::agreement::{AgreementVerdict, Compared, Pooled, Readings, Row};
 
 /// The text above the table of a page.
 const ABOUT: &str = "\
@@ -24,11 +24,11 @@ fn head(witness: Witness) -> [String; 6] {
     .map(str::to_owned)
 }
 
-fn told(verdict: Verdict) -> &'static str {
+fn told(verdict: AgreementVerdict) -> &'static str {
     match verdict {
-        Verdict::Agrees => "within 10 %",
-        Verdict::Differs => "NOT within 10 %",
-        Verdict::Untold => "cannot be told",
+        AgreementVerdict::Agrees => "within 10 %",
+        AgreementVerdict::Differs => "NOT within 10 %",
+        AgreementVerdict::Untold => "cannot be told",
     }
 }
 
@@ -54,9 +54,9 @@ pub fn statement(rows: &[Row]) -> String {
     let found = Readings::of(rows);
     let open = found.all - found.near - found.far;
     let verdict = match found.verdict() {
-        Verdict::Agrees => "holds",
-        Verdict::Differs => "does not hold",
-        Verdict::Untold => "cannot be told",
+        AgreementVerdict::Agrees => "holds",
+        AgreementVerdict::Differs => "does not hold",
+        AgreementVerdict::Untold => "cannot be told",
     };
     format!(
         "Of {} figures that a user reads {} are within 10 % or 5 ms, {} are not, {open} cannot be told; the means of {} \

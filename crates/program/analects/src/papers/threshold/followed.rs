@@ -20,7 +20,7 @@ const TRANSFERS: f64 = 200_000.0;
 const MOST_ACTORS: u32 = 10_000;
 
 /// The output.
-pub(super) struct Followed {
+pub(super) struct FollowedOutput {
     of: String,
     sizes: Sizes,
     actors: Actors,
@@ -30,7 +30,7 @@ pub(super) struct Followed {
     curve: Vec<(f64, Vec<f64>)>,
 }
 
-impl Followed {
+impl FollowedOutput {
     /// Follows the actors that `args` describe.
     pub(super) fn new(
         args: &ThresholdArgs,
@@ -67,7 +67,7 @@ impl Followed {
         let one_level = times(f64::INFINITY);
         let curve = thresholds.iter().map(|at| (*at, times(*at))).collect();
         bar.clear();
-        Ok(Followed {
+        Ok(FollowedOutput {
             one_level,
             curve,
             of,

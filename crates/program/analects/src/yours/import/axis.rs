@@ -1,6 +1,6 @@
 //! The seconds of a call, and what counters did in them.
 
-use super::dump::{Connection, Sample};
+use super::dump::{DumpConnection, Sample};
 
 /// The longest call in seconds; what a longer one has after it is not looked at.
 const LONGEST: usize = 24 * 3600;
@@ -13,7 +13,7 @@ const SAME: f64 = 0.001;
 
 /// The seconds of a call.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Axis {
+pub struct SecondsAxis {
     /// The first sample, in seconds since 1970.
     first: f64,
     /// How many seconds there are.
@@ -41,9 +41,9 @@ impl Step {
     }
 }
 
-impl Axis {
+impl SecondsAxis {
     /// The seconds in which there was video, or sound; none if there were less than two.
-    pub fn of(connection: &Connection, medium: &str) -> Option<Axis> {
+    pub fn of(connection: &DumpConnection, medium: &str) -> Option<SecondsAxis> {
         let counters = [
             ("outbound-rtp", "bytesSent"),
             ("inbound-rtp", "bytesReceived"),
@@ -65,7 +65,7 @@ impl Axis {
             .windows(2)
             .map(|pair| (pair[0] - first, pair[1] - first));
         let within = |(from, until): &(f64, f64)| until - from > GAP && *until <= last - first;
-        (seconds >= 2).then(|| Axis {
+        (seconds >= 2).then(|| SecondsAxis {
             first,
             seconds,
             gaps: pairs.filter(within).collect(),

@@ -19,16 +19,16 @@ const GREATEST: f64 = 1e15;
 #[derive(Debug)]
 pub struct Dump {
     /// By their names in the dump.
-    pub connections: BTreeMap<String, Connection>,
+    pub connections: BTreeMap<String, DumpConnection>,
 }
 
 /// A peer connection.
 #[derive(Debug)]
-pub struct Connection {
+pub struct DumpConnection {
     /// The page that made it.
     pub url: String,
     /// By their names in the dump.
-    series: BTreeMap<String, Series>,
+    series: BTreeMap<String, ReportedSeries>,
     /// What the page asked for, and what came of it: entries with a text of JSON as `value`.
     pub log: Value,
     legacy: bool,
@@ -36,24 +36,24 @@ pub struct Connection {
 
 /// All that was reported of one object.
 #[derive(Debug, Default)]
-pub struct Series {
+pub struct ReportedSeries {
     of: String,
-    statistics: BTreeMap<String, Samples>,
+    statistics: BTreeMap<String, StatisticSamples>,
 }
 
 /// The values of one statistic, as many as times.
 #[derive(Debug, Default)]
-struct Samples {
+struct StatisticSamples {
     times: Times,
     values: Vec<Value>,
 }
 
 /// A report of one object, such as a stream that is received.
 #[derive(Debug)]
-pub struct Report<'a> {
+pub struct DumpReport<'a> {
     /// Its name in the dump.
     pub id: &'a str,
-    series: &'a Series,
+    series: &'a ReportedSeries,
 }
 
 /// A sample: seconds since 1970, and the value.
@@ -65,7 +65,7 @@ impl Dump {
     /// # Errors
     /// A sentence with the reason why it is none.
     pub fn of_internals(bytes: &[u8]) -> Result<Dump, String> {
-        let written: Written = serde_json::from_slice(bytes).map_err(|error| {
+        let written: WrittenDump = serde_json::from_slice(bytes).map_err(|error| {
             format!("{error}: expected what chrome://webrtc-internals writes, {{\"PeerConnections\": ...}}")
         })?;
         let connections = written.connections.into_iter();
@@ -75,10 +75,10 @@ impl Dump {
     }
 }
 
-impl Connection {
+impl DumpConnection {
     /// One of the page at `url`, with these series and this log.
-    pub fn of(url: String, series: BTreeMap<String, Series>, log: Value) -> Self {
-        Connection {
+    pub fn of(url: String, series: BTreeMap<String, ReportedSeries>, log: Value) -> Self {
+        DumpConnection {
             url,
             series,
             log,
@@ -87,15 +87,15 @@ impl Connection {
     }
 
     /// The reports of one type, such as `inbound-rtp`, by their names.
-    pub fn reports(&self, of: &str) -> BTreeMap<&str, Report<'_>> {
+    pub fn reports(&self, of: &str) -> BTreeMap<&str, DumpReport<'_>> {
         let is = self.series.iter().filter(|(_, series)| series.of == of);
-        is.map(|(id, series)| (id.as_str(), Report { id, series }))
+        is.map(|(id, series)| (id.as_str(), DumpReport { id, series }))
             .collect()
     }
 
     /// The reports of one type that are of `kind`, video or audio.
-    pub fn streams(&self, of: &str, kind: &str) -> Vec<Report<'_>> {
-        let is = |report: &Report<'_>| {
+    pub fn streams(&self, of: &str, kind: &str) -> Vec<DumpReport<'_>> {
+        let is = |report: &DumpReport<'_>| {
             let told = report.text("kind").or_else(|| report.text("mediaType"));
             told.as_deref() == Some(kind)
         };
@@ -110,12 +110,12 @@ impl Connection {
     }
 }
 
-impl Series {
+impl ReportedSeries {
     /// Nothing yet, of a type such as `inbound-rtp`.
     pub fn of(of: &str) -> Self {
-        Series {
+        ReportedSeries {
             of: of.to_owned(),
-            ..Series::default()
+            ..ReportedSeries::default()
         }
     }
 
@@ -130,7 +130,7 @@ impl Series {
     }
 }
 
-impl Report<'_> {
+impl DumpReport<'_> {
     /// The values of a statistic with the times of their samples; none if there is no such statistic.
     pub fn samples(&self, name: &str) -> Vec<(f64, Value)> {
         let Some(samples) = self.series.statistics.get(name) else {
@@ -171,7 +171,7 @@ impl Report<'_> {
 
 /// What that page writes.
 #[derive(Deserialize)]
-struct Written {
+struct WrittenDump {
     #[serde(rename = "PeerConnections")]
     connections: BTreeMap<String, WrittenConnection>,
 }
@@ -196,7 +196,7 @@ struct Statistic {
 }
 
 impl WrittenConnection {
-    fn read(self) -> Connection {
+    fn read(self) -> DumpConnection {
         let legacy = |name: &String| {
             name.contains("-goog") || name.starts_with("ssrc_") || name.starts_with("bweforvideo")
         };
@@ -211,7 +211,7 @@ impl WrittenConnection {
         let series = reports
             .into_iter()
             .map(|(id, of)| (id.to_owned(), series(id, &of)));
-        Connection {
+        DumpConnection {
             series: series.collect(),
             url: self.url,
             log: self.log,
@@ -221,7 +221,7 @@ impl WrittenConnection {
 }
 
 /// The series of the report `id`.
-fn series(id: &str, statistics: &BTreeMap<&str, &Statistic>) -> Series {
+fn series(id: &str, statistics: &BTreeMap<&str, &Statistic>) -> ReportedSeries {
     let clock = statistics.get("timestamp").map(|of| of.values());
     let clock: Option<Vec<f64>> = clock.and_then(|values| {
         let seconds = |value: &Value| value.as_f64().map(|ms| ms / 1e3);
@@ -235,10 +235,10 @@ fn series(id: &str, statistics: &BTreeMap<&str, &Statistic>) -> Series {
             [Some(start), Some(end)] => times::of(values.len(), (start, end), &clock),
             _ => Times::default(),
         };
-        Samples { times, values }
+        StatisticSamples { times, values }
     };
     let of = statistics.values().find_map(|statistic| statistic.of(id));
-    Series {
+    ReportedSeries {
         of: of.unwrap_or_default(),
         statistics: statistics
             .iter()

@@ -12,7 +12,7 @@ use command::cells::{empty, right};
 use command::files::{distinct, replace, replaceable};
 use command::print;
 use scenario::printable;
-use series::{File, Latency, Source, Transfer, Way};
+use series::{DataWay, File, Latency, Source, Transfer};
 use std::fmt::Write as _;
 use units::{Duration, Rate, Refusal};
 
@@ -38,7 +38,7 @@ const FARTHER: f64 = 1.5;
 const OFF: f64 = 0.25;
 
 /// What the run had in one direction.
-struct Direction {
+struct FlentDirection {
     transfers: usize,
     /// The sum of their goodput over the middle of the run, in Mbit/s.
     goodput: f64,
@@ -48,10 +48,10 @@ struct Direction {
 }
 
 /// What becomes a scenario.
-struct Run {
+struct FlentRun {
     seconds: f64,
-    down: Option<Direction>,
-    up: Option<Direction>,
+    down: Option<FlentDirection>,
+    up: Option<FlentDirection>,
     /// The line's round trip in ms.
     rtt: f64,
     /// Round trips in the middle of the run.
@@ -125,17 +125,20 @@ fn round_trip(text: &str) -> Result<Duration> {
 }
 
 /// What the file has, or the reason why that is no scenario.
-fn read(file: &File, said: &Said) -> std::result::Result<Run, Refusal> {
+fn read(file: &File, said: &Said) -> std::result::Result<FlentRun, Refusal> {
     let seconds = file.x_values.iter().copied().fold(0.0, f64::max);
     if !(LEAST..=MOST).contains(&seconds) {
         let message = format!("it has {seconds:.0} s, expected {LEAST} to {MOST}");
         return Err(Refusal::new(message));
     }
     let transfers = file.transfers();
-    let times = Times::of(file, &transfers, seconds);
+    let times = TransferTimes::of(file, &transfers, seconds);
     let part = times.middle();
     let direction = |way, line| direction(file, &transfers, part, way, line);
-    let (down, up) = (direction(Way::Down, said.down), direction(Way::Up, said.up));
+    let (down, up) = (
+        direction(DataWay::Down, said.down),
+        direction(DataWay::Up, said.up),
+    );
     if let (None, None) = (&down, &up) {
         return Err(Refusal::new(format!(
             "it has no transfers, only {}",
@@ -155,7 +158,7 @@ fn read(file: &File, said: &Said) -> std::result::Result<Run, Refusal> {
             Refusal::new(message).with_help("say the line's round trip, such as --rtt 20ms")
         })?;
     let left_out = transfers.iter().filter(|of| of.flood || of.way.is_none());
-    Ok(Run {
+    Ok(FlentRun {
         seconds,
         down,
         up,
@@ -168,14 +171,14 @@ fn read(file: &File, said: &Said) -> std::result::Result<Run, Refusal> {
 }
 
 /// When the transfers ran.
-struct Times {
+struct TransferTimes {
     /// From the first one's begin to the last one's end; of a file without any, the run.
     whole: (f64, f64),
     /// When all of them ran at once.
     together: Option<(f64, f64)>,
 }
 
-impl Times {
+impl TransferTimes {
     fn of(file: &File, transfers: &[Transfer<'_>], seconds: f64) -> Self {
         let spans = transfers.iter().filter_map(|of| file.span(of.name));
         let both = spans
@@ -186,7 +189,7 @@ impl Times {
             });
         let is_some_time = |&(first, last): &(f64, f64)| first < last;
         let whole = both.map(|(whole, _)| whole).filter(is_some_time);
-        Times {
+        TransferTimes {
             whole: whole.unwrap_or((0.0, seconds)),
             together: both.map(|(_, all)| all).filter(is_some_time),
         }
@@ -218,9 +221,9 @@ fn direction(
     file: &File,
     transfers: &[Transfer<'_>],
     part: (f64, f64),
-    way: Way,
+    way: DataWay,
     line: Option<Rate>,
-) -> Option<Direction> {
+) -> Option<FlentDirection> {
     let of = transfers
         .iter()
         .filter(|of| of.way == Some(way) && !of.flood && file.span(of.name).is_some());
@@ -228,7 +231,7 @@ fn direction(
     let means: Vec<f64> = means.take(TRANSFERS).collect();
     let goodput = means.iter().sum::<f64>();
     let found = (goodput * WIRE).clamp(RATES.0, RATES.1);
-    (goodput > 0.0).then(|| Direction {
+    (goodput > 0.0).then(|| FlentDirection {
         transfers: means.len(),
         goodput,
         own_sum: file.own_sum(way, part),
@@ -242,7 +245,7 @@ fn names(file: &File) -> String {
 }
 
 /// Says what does not go into the scenario, or not as the file has it.
-fn warn(run: &Run, name: &str) {
+fn warn(run: &FlentRun, name: &str) {
     let name = printable(name, NAME);
     if !run.left_out.is_empty() {
         let list = printable(&run.left_out.join(", "), 300);
@@ -281,7 +284,7 @@ fn quantile(sorted: &[f64], share: f64) -> f64 {
 }
 
 /// The scenario's text.
-fn scenario(run: &Run, file: &File, name: &str) -> String {
+fn scenario(run: &FlentRun, file: &File, name: &str) -> String {
     let other = run.down.as_ref().or(run.up.as_ref());
     let [down, up] = [&run.down, &run.up].map(|of| of.as_ref().or(other).map(|of| of.line));
     let mut text = format!(
@@ -359,7 +362,7 @@ fn plain_word(name: &str) -> String {
 }
 
 /// What the file shows, with the columns of the command that follows.
-fn summary(run: &Run, file: &File) -> String {
+fn summary(run: &FlentRun, file: &File) -> String {
     let mut table = empty();
     let headings = [
         "transfers",

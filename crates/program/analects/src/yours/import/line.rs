@@ -1,7 +1,7 @@
 //! What the network did in a call, as keys of a scenario's `[link]`.
 
 use super::recorded::Recorded;
-use super::timeline::{Cause, Finding, NOTHING};
+use super::timeline::{NOTHING, TimelineCause, TimelineFinding};
 use std::fmt::Write as _;
 use units::Rate;
 
@@ -16,7 +16,7 @@ const UNKNOWN: Rate = Rate::from_bits(100_000_000);
 pub const EPISODES: usize = 20;
 
 /// The part of a call that becomes a scenario, and the line.
-pub struct Part<'a> {
+pub struct CallPart<'a> {
     /// The dump's name.
     pub name: &'a str,
     /// The line's rates; without them, `UNKNOWN`.
@@ -27,7 +27,7 @@ pub struct Part<'a> {
     pub until: usize,
 }
 
-impl Part<'_> {
+impl CallPart<'_> {
     /// The rates of the line, towards the caller and away.
     pub fn rates(&self) -> [Rate; 2] {
         [self.down, self.up].map(|rate| rate.unwrap_or(UNKNOWN))
@@ -35,7 +35,7 @@ impl Part<'_> {
 }
 
 /// The line of a part of a call.
-pub struct Line {
+pub struct CallLine {
     /// The keys of its capacity towards the caller, and away.
     pub down: String,
     pub up: String,
@@ -65,9 +65,9 @@ pub fn section(down: &str, up: &str, rtt: f64, wire: &str) -> String {
     )
 }
 
-impl Line {
+impl CallLine {
     /// Of a part of a call.
-    pub fn of(call: &Recorded, part: &Part<'_>) -> Self {
+    pub fn of(call: &Recorded, part: &CallPart<'_>) -> Self {
         let mut notes = String::new();
         for (option, rate, is) in [
             ("--down", part.down, part.rates()[0]),
@@ -80,10 +80,10 @@ impl Line {
                 );
             }
         }
-        let [down, up] = [Cause::LossReceived, Cause::LossSent].map(|loss| {
+        let [down, up] = [TimelineCause::LossReceived, TimelineCause::LossSent].map(|loss| {
             let times = outages(call, part, loss);
             if !times.is_empty() {
-                let way = if loss == Cause::LossSent { "sent" } else { "received" };
+                let way = if loss == TimelineCause::LossSent { "sent" } else { "received" };
                 let times = times.iter().map(|of| format!("{:.1} to {:.1} s", of.0, of.1));
                 // Writing to a string does not fail.
                 _ = writeln!(
@@ -95,7 +95,7 @@ impl Line {
             times
         });
         let [towards, away] = part.rates();
-        Line {
+        CallLine {
             down: capacity(towards, &down),
             up: capacity(away, &up),
             wire: loss(call, part, &mut notes),
@@ -105,9 +105,9 @@ impl Line {
 }
 
 /// When nothing passed in the direction whose losses are `loss`, in seconds of the part.
-fn outages(call: &Recorded, part: &Part<'_>, loss: Cause) -> Vec<(f64, f64)> {
-    let is_of = |of: &&Finding| match of.cause {
-        Cause::Outage => loss == Cause::LossReceived || of.is_both,
+fn outages(call: &Recorded, part: &CallPart<'_>, loss: TimelineCause) -> Vec<(f64, f64)> {
+    let is_of = |of: &&TimelineFinding| match of.cause {
+        TimelineCause::Outage => loss == TimelineCause::LossReceived || of.is_both,
         cause => cause == loss && of.lost > NOTHING,
     };
     let mut times: Vec<(f64, f64)> = Vec::new();
@@ -124,7 +124,7 @@ fn outages(call: &Recorded, part: &Part<'_>, loss: Cause) -> Vec<(f64, f64)> {
 }
 
 /// The time of a finding that is in the part, in seconds of the part.
-fn within(of: &Finding, part: &Part<'_>) -> (f64, f64) {
+fn within(of: &TimelineFinding, part: &CallPart<'_>) -> (f64, f64) {
     let [first, last] = [part.from, part.until].map(|second| second as f64);
     let [from, until] = [of.from, of.until].map(|time| time.clamp(first, last) - first);
     (from, until)
@@ -146,19 +146,23 @@ fn capacity(rate: Rate, outages: &[(f64, f64)]) -> String {
 }
 
 /// The wire's losses: their mean, for they are the same all the time in a scenario, and both ways.
-fn loss(call: &Recorded, part: &Part<'_>, notes: &mut String) -> String {
+fn loss(call: &Recorded, part: &CallPart<'_>, notes: &mut String) -> String {
     let ways = [
-        (Cause::LossReceived, "received", !call.received.is_empty()),
         (
-            Cause::LossSent,
+            TimelineCause::LossReceived,
+            "received",
+            !call.received.is_empty(),
+        ),
+        (
+            TimelineCause::LossSent,
             "sent",
             call.sent.as_ref().is_some_and(|of| of.lost.is_some()),
         ),
     ];
     let mut means = Vec::new();
     for (cause, way, has_video) in ways {
-        let of_way = |of: &&Finding| of.cause == cause && of.lost <= NOTHING;
-        let mut times: Vec<&Finding> = call.findings.iter().filter(of_way).collect();
+        let of_way = |of: &&TimelineFinding| of.cause == cause && of.lost <= NOTHING;
+        let mut times: Vec<&TimelineFinding> = call.findings.iter().filter(of_way).collect();
         // What was lost all the time has the rest in it.
         if times.iter().any(|of| of.is_always) {
             times.retain(|of| of.is_always);

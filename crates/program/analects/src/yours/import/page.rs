@@ -2,14 +2,14 @@
 //! of devices.
 
 use super::axis::{GAP, Step};
-use super::dump::Connection;
+use super::dump::DumpConnection;
 use super::recorded::Recorded;
-use super::timeline::{self, Cause, Finding};
+use super::timeline::{self, TimelineCause, TimelineFinding};
 use report::draw::Point;
-use report::{Course, Figure, Time};
+use report::{Course, CourseFigure, Time};
 
 /// The page, as HTML.
-pub fn page(connection: &Connection, call: &Recorded) -> String {
+pub fn page(connection: &DumpConnection, call: &Recorded) -> String {
     let axis = &call.axis;
     let mut facts = vec![
         ("length".to_owned(), format!("{} s", axis.seconds)),
@@ -33,16 +33,16 @@ pub fn page(connection: &Connection, call: &Recorded) -> String {
     course.page()
 }
 
-fn time(of: &Finding) -> Time {
+fn time(of: &TimelineFinding) -> Time {
     Time {
         span: (of.from, of.until),
         what: of.cause.name().to_owned(),
         told: of.told.clone(),
-        is_shaded: matches!(of.cause, Cause::Outage | Cause::Freeze),
+        is_shaded: matches!(of.cause, TimelineCause::Outage | TimelineCause::Freeze),
     }
 }
 
-fn figures(connection: &Connection, call: &Recorded) -> Vec<Figure> {
+fn figures(connection: &DumpConnection, call: &Recorded) -> Vec<CourseFigure> {
     let axis = &call.axis;
     let rate = |of: &str, kind: &str, name: &str, unit: f64| {
         let reports = connection.streams(of, kind);
@@ -95,9 +95,9 @@ fn figures(connection: &Connection, call: &Recorded) -> Vec<Figure> {
     ]
 }
 
-fn figure(title: &str, ordinate: &str, lines: Vec<(&str, Vec<Point>)>) -> Figure {
+fn figure(title: &str, ordinate: &str, lines: Vec<(&str, Vec<Point>)>) -> CourseFigure {
     let lines = lines.into_iter().filter(|line| !line.1.is_empty());
-    Figure {
+    CourseFigure {
         title: title.to_owned(),
         ordinate: ordinate.to_owned(),
         lines: lines.map(|(name, of)| (name.to_owned(), of)).collect(),

@@ -1,8 +1,8 @@
 //! What a connection of a dump tells about its call: streams, the path, and when there was trouble.
 
-use super::axis::{self, Axis, median};
-use super::dump::{Connection, Report, Sample};
-use super::timeline::{self, Cause, Finding};
+use super::axis::{self, SecondsAxis, median};
+use super::dump::{DumpConnection, DumpReport, Sample};
+use super::timeline::{self, TimelineCause, TimelineFinding};
 use super::wanted::{self, Wanted};
 
 /// A second is one of trouble if the round trip was longer than the shortest by this, in seconds: half of
@@ -19,7 +19,7 @@ const BEFORE: usize = 5;
 
 /// One direction of the call.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Media {
+pub struct RecordedMedia {
     /// Width and height of the last picture.
     pub size: Option<(f64, f64)>,
     /// Frames a second: the median.
@@ -68,11 +68,11 @@ pub struct Episode {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recorded {
     /// Its seconds.
-    pub axis: Axis,
+    pub axis: SecondsAxis,
     /// What was sent; simulcast's layers together.
-    pub sent: Option<Media>,
+    pub sent: Option<RecordedMedia>,
     /// What was received, each stream by itself.
-    pub received: Vec<Media>,
+    pub received: Vec<RecordedMedia>,
     /// The streams of a call of sound alone.
     pub sounds: Vec<Sound>,
     /// The shortest round trip, in seconds.
@@ -84,23 +84,23 @@ pub struct Recorded {
     /// Times in which packets waited, in their order.
     pub episodes: Vec<Episode>,
     /// What the dump knows, in the order of time.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<TimelineFinding>,
 }
 
 impl Episode {
     /// In the timeline, beside the call's shortest round trip.
-    fn told(&self, shortest: f64) -> Finding {
+    fn told(&self, shortest: f64) -> TimelineFinding {
         let told = format!(
             "up to {:.0} ms, the shortest is {:.0} (roundTripTime, currentRoundTripTime): packets waited",
             1e3 * self.rtt,
             1e3 * shortest
         );
         let span = (self.from as f64, self.until as f64);
-        Finding::new(Cause::RoundTrip, span, told)
+        TimelineFinding::new(TimelineCause::RoundTrip, span, told)
     }
 }
 
-impl Media {
+impl RecordedMedia {
     /// Rate on average while video came, in bit/s.
     pub fn mean(&self) -> f64 {
         let active: Vec<f64> = self
@@ -125,7 +125,7 @@ impl Media {
 }
 
 /// Bytes of video, or of sound, that a connection has sent and received.
-pub fn bytes_of(connection: &Connection, medium: &str) -> f64 {
+pub fn bytes_of(connection: &DumpConnection, medium: &str) -> f64 {
     let of = |kind: &str, count: &str| last_of_all(&connection.streams(kind, medium), count);
     of("outbound-rtp", "bytesSent") + of("inbound-rtp", "bytesReceived")
 }
@@ -134,16 +134,17 @@ pub fn bytes_of(connection: &Connection, medium: &str) -> f64 {
 ///
 /// # Errors
 /// A sentence that says what is missing.
-pub fn call(connection: &Connection) -> Result<Recorded, String> {
-    let of =
-        |medium| Axis::of(connection, medium).and_then(|axis| of_axis(connection, axis, medium));
+pub fn call(connection: &DumpConnection) -> Result<Recorded, String> {
+    let of = |medium| {
+        SecondsAxis::of(connection, medium).and_then(|axis| of_axis(connection, axis, medium))
+    };
     of("video")
         .or_else(|| of("audio"))
         .ok_or_else(|| "it has no two seconds of video or sound".to_owned())
 }
 
 /// The call by its seconds of one medium; none if nothing of that was sent or received.
-fn of_axis(connection: &Connection, axis: Axis, medium: &str) -> Option<Recorded> {
+fn of_axis(connection: &DumpConnection, axis: SecondsAxis, medium: &str) -> Option<Recorded> {
     let sounds = match medium {
         "audio" => sounds(connection, &axis),
         _ => Vec::new(),
@@ -185,15 +186,15 @@ fn of_axis(connection: &Connection, axis: Axis, medium: &str) -> Option<Recorded
 }
 
 /// The last values of a number, of all reports together.
-fn last_of_all(reports: &[Report<'_>], name: &str) -> f64 {
+fn last_of_all(reports: &[DumpReport<'_>], name: &str) -> f64 {
     reports.iter().filter_map(|report| report.last(name)).sum()
 }
 
 /// The streams of sound.
-fn sounds(connection: &Connection, axis: &Axis) -> Vec<Sound> {
+fn sounds(connection: &DumpConnection, axis: &SecondsAxis) -> Vec<Sound> {
     let of = |kind: &str, up: bool, bytes: &str, packets: &str| -> Vec<Sound> {
         let reports = connection.streams(kind, "audio").into_iter();
-        let sound = |report: Report<'_>| {
+        let sound = |report: DumpReport<'_>| {
             let sum = |count: &str| axis.growth(&report.numbers(count)).iter().sum::<f64>();
             let (bytes, came) = (sum(bytes), sum(packets));
             let lost = if up {
@@ -223,15 +224,15 @@ fn mean(values: &[f64]) -> f64 {
 }
 
 /// Frames a second of the stream that has most.
-fn frames(reports: &[Report<'_>]) -> f64 {
-    let of = |report: &Report<'_>| {
+fn frames(reports: &[DumpReport<'_>]) -> f64 {
+    let of = |report: &DumpReport<'_>| {
         let samples = report.numbers("framesPerSecond").into_iter();
         median(samples.map(|of| of.1).filter(|fps| *fps > 0.0).collect())
     };
     reports.iter().filter_map(of).fold(0.0, f64::max)
 }
 
-fn picture(report: &Report<'_>) -> Option<(f64, f64)> {
+fn picture(report: &DumpReport<'_>) -> Option<(f64, f64)> {
     Some((report.last("frameWidth")?, report.last("frameHeight")?))
 }
 
@@ -241,11 +242,11 @@ fn share(lost: f64, of: f64) -> f64 {
 
 /// What was sent, all layers together.
 fn outgoing(
-    connection: &Connection,
-    layers: &[Report<'_>],
-    axis: &Axis,
+    connection: &DumpConnection,
+    layers: &[DumpReport<'_>],
+    axis: &SecondsAxis,
     audio: f64,
-) -> Option<Media> {
+) -> Option<RecordedMedia> {
     let mut rates = vec![0.0; axis.seconds];
     let mut caps = vec![0.0; axis.seconds];
     for layer in layers {
@@ -263,7 +264,7 @@ fn outgoing(
     let lost = last_of_all(&told, "packetsLost");
     let packets = last_of_all(layers, "packetsSent");
     let largest = layers.iter().filter_map(picture);
-    Some(Media {
+    Some(RecordedMedia {
         size: largest.max_by(|a, b| a.0.total_cmp(&b.0)),
         fps: frames(layers),
         cap: caps.into_iter().reduce(f64::max).filter(|cap| *cap > 0.0),
@@ -276,12 +277,12 @@ fn outgoing(
 }
 
 /// A stream that was received.
-fn incoming(report: &Report<'_>, axis: &Axis) -> Option<Media> {
+fn incoming(report: &DumpReport<'_>, axis: &SecondsAxis) -> Option<RecordedMedia> {
     let rates = axis.rates(&report.numbers("bytesReceived"));
     rates.iter().any(|rate| *rate > 0.0).then_some(())?;
     let lost = report.last("packetsLost").unwrap_or_default();
     let came = report.last("packetsReceived").unwrap_or_default();
-    Some(Media {
+    Some(RecordedMedia {
         size: picture(report),
         fps: frames(std::slice::from_ref(report)),
         cap: None,
@@ -295,10 +296,10 @@ fn incoming(report: &Report<'_>, axis: &Axis) -> Option<Media> {
 
 /// The longest round trip of each second in which one was measured: by RTCP, or by STUN on the pair of
 /// addresses that carried most.
-fn round_trips(connection: &Connection, axis: &Axis) -> Vec<Option<f64>> {
+fn round_trips(connection: &DumpConnection, axis: &SecondsAxis) -> Vec<Option<f64>> {
     let remote = connection.reports("remote-inbound-rtp");
     let pairs = connection.reports("candidate-pair");
-    let carried = |report: &Report<'_>| {
+    let carried = |report: &DumpReport<'_>| {
         let counts = ["bytesSent", "bytesReceived"].map(|count| report.last(count));
         counts.into_iter().flatten().sum::<f64>()
     };
@@ -321,7 +322,7 @@ fn round_trips(connection: &Connection, axis: &Axis) -> Vec<Option<f64>> {
 
 /// The round trips of a report: as they stand there, or, where they lack times, from their sum and count. One stands there
 /// until the next is measured, some seconds later; where it is counted, it counts once.
-fn measured(report: &Report<'_>, name: &str, count: &str) -> Vec<Sample> {
+fn measured(report: &DumpReport<'_>, name: &str, count: &str) -> Vec<Sample> {
     let sums = report.numbers("totalRoundTripTime");
     let counts = report.numbers(count);
     if report.is_timed(name) || sums.is_empty() {
@@ -343,7 +344,7 @@ fn measured(report: &Report<'_>, name: &str, count: &str) -> Vec<Sample> {
 fn episodes(call: &Recorded) -> Vec<Episode> {
     let late = |(second, rtt): (usize, &Option<f64>)| {
         let second = second as f64;
-        let explained = |of: &Finding| of.explains((second, second + 1.0));
+        let explained = |of: &TimelineFinding| of.explains((second, second + 1.0));
         rtt.is_some_and(|rtt| rtt > call.rtt + WAITS) && !call.findings.iter().any(explained)
     };
     let waits: Vec<bool> = call.rtts.iter().enumerate().map(late).collect();

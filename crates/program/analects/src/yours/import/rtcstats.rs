@@ -4,7 +4,7 @@
 //! Source: github.com/rtcstats/rtcstats, packages/rtcstats-server/docs/file-format.md (version 3) and
 //! packages/rtcstats-shared/compression.js.
 
-use super::dump::{Connection, Dump, Series};
+use super::dump::{Dump, DumpConnection, ReportedSeries};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -91,7 +91,7 @@ struct Known {
     url: String,
     /// The last of each report.
     reports: Reports,
-    series: BTreeMap<String, Series>,
+    series: BTreeMap<String, ReportedSeries>,
     log: Vec<Value>,
 }
 
@@ -263,7 +263,7 @@ impl Known {
             let series = self
                 .series
                 .entry(id.clone())
-                .or_insert_with(|| Series::of(of));
+                .or_insert_with(|| ReportedSeries::of(of));
             let told = report.iter().filter(|(name, _)| is_read(name));
             bytes += told
                 .clone()
@@ -292,8 +292,8 @@ impl Known {
         }
     }
 
-    fn connection(self) -> Connection {
-        Connection::of(self.url, self.series, Value::Array(self.log))
+    fn connection(self) -> DumpConnection {
+        DumpConnection::of(self.url, self.series, Value::Array(self.log))
     }
 }
 

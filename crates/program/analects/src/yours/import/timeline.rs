@@ -6,8 +6,8 @@ mod receiver;
 mod sender;
 mod unknown;
 
-use super::axis::{Axis, GAP, Step, median};
-use super::dump::{Connection, Report, Sample};
+use super::axis::{GAP, SecondsAxis, Step, median};
+use super::dump::{DumpConnection, DumpReport, Sample};
 
 pub use network::shares;
 pub use path::last as path;
@@ -27,7 +27,7 @@ const STILL: f64 = 0.03;
 
 /// What happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cause {
+pub enum TimelineCause {
     /// The page took no samples.
     NoSamples,
     /// Nothing passed.
@@ -61,26 +61,26 @@ pub enum Cause {
     Relay,
 }
 
-impl Cause {
+impl TimelineCause {
     /// In a table.
     pub fn name(self) -> &'static str {
         match self {
-            Cause::NoSamples => "no samples",
-            Cause::Outage => "outage",
-            Cause::LossReceived => "loss, received",
-            Cause::LossSent => "loss, sent",
-            Cause::RoundTrip => "round trip",
-            Cause::Bandwidth => "bandwidth",
-            Cause::Processor => "CPU",
-            Cause::Other => "other limit",
-            Cause::Encoder => "encoder",
-            Cause::Camera => "camera",
-            Cause::FarCamera => "far camera",
-            Cause::Layer => "layer",
-            Cause::Off => "switched off",
-            Cause::Freeze => "freeze",
-            Cause::KeyFrames => "key frames",
-            Cause::Relay => "relay",
+            TimelineCause::NoSamples => "no samples",
+            TimelineCause::Outage => "outage",
+            TimelineCause::LossReceived => "loss, received",
+            TimelineCause::LossSent => "loss, sent",
+            TimelineCause::RoundTrip => "round trip",
+            TimelineCause::Bandwidth => "bandwidth",
+            TimelineCause::Processor => "CPU",
+            TimelineCause::Other => "other limit",
+            TimelineCause::Encoder => "encoder",
+            TimelineCause::Camera => "camera",
+            TimelineCause::FarCamera => "far camera",
+            TimelineCause::Layer => "layer",
+            TimelineCause::Off => "switched off",
+            TimelineCause::Freeze => "freeze",
+            TimelineCause::KeyFrames => "key frames",
+            TimelineCause::Relay => "relay",
         }
     }
 
@@ -88,18 +88,21 @@ impl Cause {
     pub fn is_trouble(self) -> bool {
         !matches!(
             self,
-            Cause::NoSamples | Cause::Layer | Cause::Off | Cause::Relay
+            TimelineCause::NoSamples
+                | TimelineCause::Layer
+                | TimelineCause::Off
+                | TimelineCause::Relay
         )
     }
 }
 
 /// Something that a dump knows.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Finding {
+pub struct TimelineFinding {
     /// In seconds of the call.
     pub from: f64,
     pub until: f64,
-    pub cause: Cause,
+    pub cause: TimelineCause,
     /// What the statistics say, and which.
     pub told: String,
     /// The share of packets that were lost in it, if it is of them.
@@ -110,10 +113,10 @@ pub struct Finding {
     pub is_both: bool,
 }
 
-impl Finding {
+impl TimelineFinding {
     /// One of a time, with what tells it.
-    pub fn new(cause: Cause, (from, until): (f64, f64), told: String) -> Self {
-        Finding {
+    pub fn new(cause: TimelineCause, (from, until): (f64, f64), told: String) -> Self {
+        TimelineFinding {
             from,
             until,
             cause,
@@ -126,7 +129,7 @@ impl Finding {
 
     /// Whether it is an outage at a time, or just before it: frames, reports and estimates come back later.
     pub fn explains(&self, (from, until): (f64, f64)) -> bool {
-        self.cause == Cause::Outage && self.overlaps(from - BACK, until + 1.0)
+        self.cause == TimelineCause::Outage && self.overlaps(from - BACK, until + 1.0)
     }
 
     /// Whether it overlaps a time.
@@ -136,15 +139,15 @@ impl Finding {
 }
 
 /// The findings of a connection, in the order of time.
-pub fn of(connection: &Connection, axis: &Axis) -> Vec<Finding> {
+pub fn of(connection: &DumpConnection, axis: &SecondsAxis) -> Vec<TimelineFinding> {
     let lost = network::lost_in(connection, axis, "inbound-rtp");
     let gaps = axis.gaps.iter().map(|of| {
         let lost = grown(&lost, *of);
         let told =
             format!("the page took none, so that only sums are known: packetsLost +{lost:.0}");
-        Finding::new(Cause::NoSamples, *of, told)
+        TimelineFinding::new(TimelineCause::NoSamples, *of, told)
     });
-    let mut findings: Vec<Finding> = gaps.collect();
+    let mut findings: Vec<TimelineFinding> = gaps.collect();
     findings.extend(network::outages(connection, axis));
     // What an outage explains is not told again.
     let outages = findings.clone();
@@ -157,7 +160,7 @@ pub fn of(connection: &Connection, axis: &Axis) -> Vec<Finding> {
 }
 
 /// Sorts by time.
-pub fn sort(findings: &mut [Finding]) {
+pub fn sort(findings: &mut [TimelineFinding]) {
     findings.sort_by(|a, b| a.from.total_cmp(&b.from).then(a.until.total_cmp(&b.until)));
 }
 
@@ -198,12 +201,12 @@ fn counted(steps: &[Step], (from, until): (f64, f64)) -> f64 {
 }
 
 /// One statistic of several reports.
-fn counters(reports: &[Report<'_>], name: &str) -> Vec<Vec<Sample>> {
+fn counters(reports: &[DumpReport<'_>], name: &str) -> Vec<Vec<Sample>> {
     reports.iter().map(|of| of.numbers(name)).collect()
 }
 
 /// The reports of one type, of sound and of video.
-fn both<'a>(connection: &'a Connection, of: &str) -> Vec<Report<'a>> {
+fn both<'a>(connection: &'a DumpConnection, of: &str) -> Vec<DumpReport<'a>> {
     let mut all = connection.streams(of, "audio");
     all.extend(connection.streams(of, "video"));
     all

@@ -20,7 +20,7 @@ const HELP: &str = "say which columns: --time 1 --rate 3 --unit kbit, or --bytes
 
 /// What a file has: samples, each of which holds until the next.
 #[derive(Debug, PartialEq)]
-pub struct Samples {
+pub struct TraceSamples {
     /// What was understood of the file.
     pub understood: String,
     /// Times in seconds from the first on, and rates in Mbit/s.
@@ -68,7 +68,7 @@ pub fn run(args: &TraceArgs) -> Result<()> {
 
 /// The trace's text. Its last sample holds as long as the one before it: where it is to hold for another
 /// time, it stands there in two halves.
-fn written(samples: &Samples) -> String {
+fn written(samples: &TraceSamples) -> String {
     let mut points = samples.points.clone();
     if let (Some(end), Some(&(last, rate))) = (samples.end, points.last()) {
         let before = points.len().checked_sub(2).map(|place| points[place].0);

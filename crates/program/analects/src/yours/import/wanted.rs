@@ -1,7 +1,7 @@
 //! What a call wanted to send: settings of its sender, and what its camera gives.
 
 use super::axis::median;
-use super::dump::{Connection, Report};
+use super::dump::{DumpConnection, DumpReport};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub struct Wanted {
 }
 
 /// Of a connection that sends `layers`.
-pub fn of(connection: &Connection, layers: &[Report<'_>]) -> Wanted {
+pub fn of(connection: &DumpConnection, layers: &[DumpReport<'_>]) -> Wanted {
     let sources = connection.streams("media-source", "video");
     let rates = sources.iter().filter_map(|source| {
         let samples = source.numbers("framesPerSecond").into_iter();

@@ -1,17 +1,17 @@
 //! A call that was recorded, as a scenario.
 
-use super::line::{EPISODES, Line, Part, section};
-use super::recorded::{Media, Recorded, Sound};
+use super::line::{CallLine, CallPart, EPISODES, section};
+use super::recorded::{Recorded, RecordedMedia, Sound};
 use std::fmt::Write as _;
 use units::Duration;
 
 /// The shortest round trip of a scenario, in milliseconds.
 const LEAST_RTT: f64 = 1.0;
 /// The scenario's text.
-pub fn scenario(call: &Recorded, part: &Part<'_>) -> String {
+pub fn scenario(call: &Recorded, part: &CallPart<'_>) -> String {
     let length = part.until - part.from;
     let rtt = (call.rtt * 1e3).max(LEAST_RTT);
-    let line = Line::of(call, part);
+    let line = CallLine::of(call, part);
     let mut text = format!(
         "# The call of {name}, from {from} to {until} s, by `analects import webrtc-internals`.\n\
          name = \"imported\"\n\
@@ -90,8 +90,8 @@ fn heard(text: &mut String, number: usize, sound: &Sound, of: usize) {
 fn entry(
     text: &mut String,
     (name, direction): (&str, &str),
-    media: &Media,
-    part: &Part<'_>,
+    media: &RecordedMedia,
+    part: &CallPart<'_>,
     (most, why): (f64, &str),
 ) {
     let kbit = |rate: f64, least: f64, most: f64| (rate / 1e3).clamp(least, most);
@@ -135,7 +135,7 @@ fn entry(
 }
 
 /// A transfer in each time with long round trips, since something filled the line then.
-fn disturbances(text: &mut String, call: &Recorded, part: &Part<'_>) {
+fn disturbances(text: &mut String, call: &Recorded, part: &CallPart<'_>) {
     let within = |from: usize| from >= part.from && from < part.until;
     let of_part: Vec<_> = call.episodes.iter().filter(|of| within(of.from)).collect();
     for (number, episode) in of_part.iter().take(EPISODES).enumerate() {

@@ -30,12 +30,12 @@ fn startup_ends_at_the_plateau_and_draining_with_an_empty_queue() {
     let (mut bbr, mut path) = (bbr(), path(1000));
     until(&mut path, &mut bbr, |bbr| bbr.rounds.count == 1);
     assert_eq!(bbr.pacing.as_bits() / 1000, 5_485);
-    let full = until(&mut path, &mut bbr, |bbr| bbr.state != State::Startup);
-    assert_eq!(bbr.state, State::Drain);
+    let full = until(&mut path, &mut bbr, |bbr| bbr.state != BbrState::Startup);
+    assert_eq!(bbr.state, BbrState::Drain);
     assert_eq!(bbr.bandwidth(), path.rate);
     let waiting = path.peak_wait.as_micros() / 400;
     assert!((101..=115).contains(&waiting), "{waiting}");
-    let empty = until(&mut path, &mut bbr, |bbr| bbr.state != State::Drain);
+    let empty = until(&mut path, &mut bbr, |bbr| bbr.state != BbrState::Drain);
     assert!((75..=90).contains(&(empty - full)), "{}", empty - full);
     assert!(path.wait() <= Duration::from_millis(1), "{}", path.wait());
     assert_eq!(path.lost, 0);
@@ -46,7 +46,7 @@ fn startup_ends_at_the_plateau_and_draining_with_an_empty_queue() {
 #[test]
 fn losses_end_startup() {
     let (mut bbr, mut path) = (bbr(), path(20));
-    until(&mut path, &mut bbr, |bbr| bbr.state != State::Startup);
+    until(&mut path, &mut bbr, |bbr| bbr.state != BbrState::Startup);
     assert!(!bbr.plateau.reached);
     let bound = bbr.long_term.in_flight / MSS;
     assert!((118..=122).contains(&bound), "{bound}");
@@ -65,11 +65,11 @@ fn a_deep_buffer_stays_empty_but_for_probes() {
         path.run(&mut bbr, at(ms));
         let in_flight = path.in_flight() / MSS;
         assert!(in_flight <= 230, "{in_flight} at {ms} ms");
-        if bbr.state == State::Cruise {
+        if bbr.state == BbrState::Cruise {
             cruising += 1;
             assert!(path.wait() <= Duration::from_millis(1), "{}", path.wait());
         }
-        if bbr.state == State::Up && last != State::Up {
+        if bbr.state == BbrState::Up && last != BbrState::Up {
             probes.push(ms);
         }
         last = bbr.state;
@@ -108,17 +108,17 @@ fn probe_rtt_comes_every_five_seconds() {
     let (mut bbr, mut path) = (bbr(), path(1000));
     path.run(&mut bbr, at(1_000));
     path.rtt = Duration::from_millis(50);
-    let begin = until(&mut path, &mut bbr, |bbr| bbr.state == State::ProbeRtt);
+    let begin = until(&mut path, &mut bbr, |bbr| bbr.state == BbrState::ProbeRtt);
     assert!((5_000..5_100).contains(&begin), "{begin}");
     path.run(&mut bbr, at(begin + 150));
     assert_eq!((bbr.window() / MSS, path.in_flight() / MSS), (50, 50));
-    let end = until(&mut path, &mut bbr, |bbr| bbr.state != State::ProbeRtt);
+    let end = until(&mut path, &mut bbr, |bbr| bbr.state != BbrState::ProbeRtt);
     assert!((210..=280).contains(&(end - begin)), "{}", end - begin);
-    assert_eq!(bbr.state, State::Cruise);
+    assert_eq!(bbr.state, BbrState::Cruise);
     assert_eq!(bbr.min_rtt.get(), Some(Duration::from_micros(40_400)));
-    let next = until(&mut path, &mut bbr, |bbr| bbr.state == State::ProbeRtt);
+    let next = until(&mut path, &mut bbr, |bbr| bbr.state == BbrState::ProbeRtt);
     assert!((5_000..5_100).contains(&(next - end)), "{}", next - end);
-    until(&mut path, &mut bbr, |bbr| bbr.state != State::ProbeRtt);
+    until(&mut path, &mut bbr, |bbr| bbr.state != BbrState::ProbeRtt);
     assert_eq!(bbr.min_rtt.get(), Some(Duration::from_micros(50_400)));
     assert_eq!(bbr.bandwidth(), path.rate);
 }
@@ -146,7 +146,7 @@ fn without_losses_a_falling_rate_shows_after_two_probes() {
     assert!(path.wait() >= Duration::from_millis(100));
     let seen = until(&mut path, &mut bbr, |bbr| bbr.bandwidth() == mbit(10));
     assert!((8_000..16_000).contains(&seen), "{seen}");
-    until(&mut path, &mut bbr, |bbr| bbr.state == State::Cruise);
+    until(&mut path, &mut bbr, |bbr| bbr.state == BbrState::Cruise);
     assert!(path.wait() <= Duration::from_millis(2), "{}", path.wait());
 }
 
@@ -156,8 +156,8 @@ fn one_probe_finds_a_tenfold_rate() {
     let (mut bbr, mut path) = (bbr(), path(1000));
     path.run(&mut bbr, at(4_000));
     path.rate = mbit(200);
-    until(&mut path, &mut bbr, |bbr| bbr.state == State::Up);
-    let ms = until(&mut path, &mut bbr, |bbr| bbr.state == State::Cruise);
+    until(&mut path, &mut bbr, |bbr| bbr.state == BbrState::Up);
+    let ms = until(&mut path, &mut bbr, |bbr| bbr.state == BbrState::Cruise);
     assert!(ms <= 9_000, "{ms}");
     assert!(bbr.bandwidth() >= mbit(198), "{}", bbr.bandwidth());
 }
@@ -242,7 +242,7 @@ fn a_call_catches_up_after_probe_rtt() {
     for ms in 8_000..30_000 {
         let backlog = path.rate.time_for(path.waiting).as_millis();
         path.run(&mut bbr, at(ms));
-        if bbr.state == State::ProbeRtt && last != State::ProbeRtt {
+        if bbr.state == BbrState::ProbeRtt && last != BbrState::ProbeRtt {
             backlogs.push(backlog);
         }
         assert!(backlog <= 200, "{backlog} ms at {ms} ms");

@@ -49,7 +49,7 @@ const RATES: [(&str, f64); 4] = [
 
 /// Where data goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum DataWay {
     Down,
     Up,
 }
@@ -59,7 +59,7 @@ pub enum Way {
 pub struct Transfer<'a> {
     pub name: &'a str,
     /// None if neither its name nor its command says.
-    pub way: Option<Way>,
+    pub way: Option<DataWay>,
     /// It is UDP, which no congestion control keeps from filling the line.
     pub flood: bool,
     /// How many Mbit/s one of its values is.
@@ -162,7 +162,7 @@ impl File {
     }
 
     /// The file's own sum of one direction, in Mbit/s: over the whole run, or over a part of it.
-    pub fn own_sum(&self, way: Way, part: (f64, f64)) -> Option<f64> {
+    pub fn own_sum(&self, way: DataWay, part: (f64, f64)) -> Option<f64> {
         let is = |name: &&String| {
             name.ends_with(" sum") && name.starts_with("TCP") && self::way(name, "") == Some(way)
         };
@@ -247,14 +247,14 @@ fn is_of_transport(name: &str) -> bool {
 }
 
 /// Where the data of a series goes: what its name says, or else netperf's test.
-fn way(name: &str, command: &str) -> Option<Way> {
+fn way(name: &str, command: &str) -> Option<DataWay> {
     let words = [name, command].map(|text| text.split([' ', ':']).collect::<Vec<_>>());
     let has = |place: usize, word: &str| words[place].contains(&word);
     match () {
-        () if has(0, "upload") => Some(Way::Up),
-        () if has(0, "download") => Some(Way::Down),
-        () if has(1, "TCP_STREAM") => Some(Way::Up),
-        () if has(1, "TCP_MAERTS") => Some(Way::Down),
+        () if has(0, "upload") => Some(DataWay::Up),
+        () if has(0, "download") => Some(DataWay::Down),
+        () if has(1, "TCP_STREAM") => Some(DataWay::Up),
+        () if has(1, "TCP_MAERTS") => Some(DataWay::Down),
         () => None,
     }
 }

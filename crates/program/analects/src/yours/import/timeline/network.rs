@@ -1,10 +1,11 @@
 //! What the network did: outages, losses, long round trips.
 
 use super::{
-    APART, BACK, Cause, Finding, NOTHING, both, counted, counters, grown, joined, stands, usual,
+    APART, BACK, NOTHING, TimelineCause, TimelineFinding, both, counted, counters, grown, joined,
+    stands, usual,
 };
-use crate::yours::import::axis::{Axis, GAP, Step};
-use crate::yours::import::dump::{Connection, Report, Sample};
+use crate::yours::import::axis::{GAP, SecondsAxis, Step};
+use crate::yours::import::dump::{DumpConnection, DumpReport, Sample};
 
 /// The shortest time without a byte, in seconds, that is an outage where bytes come all the time.
 const OUTAGE: f64 = 1.0;
@@ -27,9 +28,9 @@ const MORE: f64 = 3.0;
 const GONE: f64 = 0.3;
 
 /// Bytes that came, by what counts most of them, and that one's name.
-fn received(connection: &Connection) -> (Vec<Vec<Sample>>, &'static str) {
+fn received(connection: &DumpConnection) -> (Vec<Vec<Sample>>, &'static str) {
     for of in ["transport", "candidate-pair"] {
-        let reports: Vec<Report<'_>> = connection.reports(of).into_values().collect();
+        let reports: Vec<DumpReport<'_>> = connection.reports(of).into_values().collect();
         let counters = counters(&reports, "bytesReceived");
         if counters.iter().any(|of| of.len() > 2) {
             return (counters, of);
@@ -40,7 +41,7 @@ fn received(connection: &Connection) -> (Vec<Vec<Sample>>, &'static str) {
 }
 
 /// When nothing came, before and after which something did.
-pub fn outages(connection: &Connection, axis: &Axis) -> Vec<Finding> {
+pub fn outages(connection: &DumpConnection, axis: &SecondsAxis) -> Vec<TimelineFinding> {
     let (bytes, of) = received(connection);
     let steps = axis.steps(&bytes);
     // Where media alone is counted, an end that sends nothing looks the same.
@@ -62,7 +63,7 @@ pub fn outages(connection: &Connection, axis: &Axis) -> Vec<Finding> {
         if of == "inbound-rtp" {
             told += "; an end that sends nothing looks the same: the dump counts media alone";
         }
-        let mut finding = Finding::new(Cause::Outage, still.span(), told);
+        let mut finding = TimelineFinding::new(TimelineCause::Outage, still.span(), told);
         finding.is_both = there > 0.0 && there >= GONE * grown(&sent, still.span());
         finding
     });
@@ -70,32 +71,40 @@ pub fn outages(connection: &Connection, axis: &Axis) -> Vec<Finding> {
 }
 
 /// Packets that were lost, as reports of one type tell.
-pub fn lost_in(connection: &Connection, axis: &Axis, of: &str) -> Vec<Step> {
+pub fn lost_in(connection: &DumpConnection, axis: &SecondsAxis, of: &str) -> Vec<Step> {
     axis.steps(&counters(&both(connection, of), "packetsLost"))
 }
 
 /// When packets were lost, outside `outages`.
-pub fn losses(connection: &Connection, axis: &Axis, outages: &[Finding]) -> Vec<Finding> {
+pub fn losses(
+    connection: &DumpConnection,
+    axis: &SecondsAxis,
+    outages: &[TimelineFinding],
+) -> Vec<TimelineFinding> {
     let both_ways = directions(connection, axis, outages);
-    both_ways.iter().flat_map(Direction::times).collect()
+    both_ways.iter().flat_map(DirectionLosses::times).collect()
 }
 
 /// The shares of packets that were lost, from sample to sample, with the time of its end: on the way here, and
 /// on the way there.
-pub fn shares(connection: &Connection, axis: &Axis) -> [Vec<(f64, f64)>; 2] {
+pub fn shares(connection: &DumpConnection, axis: &SecondsAxis) -> [Vec<(f64, f64)>; 2] {
     directions(connection, axis, &[]).map(|of| {
         let share = |step: &Step| (step.until, of.share((step.from, step.until), step.by));
         of.lost.iter().map(share).collect()
     })
 }
 
-fn directions(connection: &Connection, axis: &Axis, outages: &[Finding]) -> [Direction; 2] {
+fn directions(
+    connection: &DumpConnection,
+    axis: &SecondsAxis,
+    outages: &[TimelineFinding],
+) -> [DirectionLosses; 2] {
     let here = both(connection, "inbound-rtp");
     let came = axis.steps(&counters(&here, "packetsReceived"));
     let lost = axis.steps(&counters(&here, "packetsLost"));
     let asked = axis.steps(&counters(&here, "nackCount"));
-    let received = Direction {
-        cause: Cause::LossReceived,
+    let received = DirectionLosses {
+        cause: TimelineCause::LossReceived,
         told: "inbound-rtp",
         lost: outside(lost, outages, GAP),
         asked,
@@ -112,8 +121,8 @@ fn directions(connection: &Connection, axis: &Axis, outages: &[Finding]) -> [Dir
     } else {
         (video, connection.streams("outbound-rtp", "video"))
     };
-    let sent = Direction {
-        cause: Cause::LossSent,
+    let sent = DirectionLosses {
+        cause: TimelineCause::LossSent,
         told: "remote-inbound-rtp",
         lost: outside(
             axis.steps(&counters(&there, "packetsLost")),
@@ -128,7 +137,7 @@ fn directions(connection: &Connection, axis: &Axis, outages: &[Finding]) -> [Dir
 }
 
 /// Steps that are of one time, and of no outage.
-fn outside(steps: Vec<Step>, outages: &[Finding], longest: f64) -> Vec<Step> {
+fn outside(steps: Vec<Step>, outages: &[TimelineFinding], longest: f64) -> Vec<Step> {
     let is_of = |of: &Step| {
         let explained = outages.iter().any(|by| by.explains((of.from, of.until)));
         of.until - of.from <= longest && !explained
@@ -137,8 +146,8 @@ fn outside(steps: Vec<Step>, outages: &[Finding], longest: f64) -> Vec<Step> {
 }
 
 /// What was lost on one way.
-struct Direction {
-    cause: Cause,
+struct DirectionLosses {
+    cause: TimelineCause,
     /// The reports that tell.
     told: &'static str,
     lost: Vec<Step>,
@@ -150,7 +159,7 @@ struct Direction {
     are_all: bool,
 }
 
-impl Direction {
+impl DirectionLosses {
     fn share(&self, (from, until): (f64, f64), lost: f64) -> f64 {
         let others = grown(&self.sent, (from, until));
         let all = others + if self.are_all { 0.0 } else { lost };
@@ -162,7 +171,7 @@ impl Direction {
     }
 
     /// The loss of the whole call, if there always was some, and times of more.
-    fn times(&self) -> Vec<Finding> {
+    fn times(&self) -> Vec<TimelineFinding> {
         let share = |of: &Step| self.share((of.from, of.until), of.by);
         let mut shares: Vec<f64> = self.lost.iter().map(share).collect();
         let by_step = shares.clone();
@@ -197,7 +206,7 @@ impl Direction {
         (span.0.max(step.from), span.1.min(step.until))
     }
 
-    fn time(&self, span: (f64, f64), when: &str) -> Option<Finding> {
+    fn time(&self, span: (f64, f64), when: &str) -> Option<TimelineFinding> {
         let lost = grown(&self.lost, span);
         (lost >= PACKETS).then(|| {
             let share = self.share(span, lost);
@@ -212,7 +221,7 @@ impl Direction {
                 self.told,
                 100.0 * share
             );
-            let mut finding = Finding::new(self.cause, span, told);
+            let mut finding = TimelineFinding::new(self.cause, span, told);
             finding.lost = share;
             finding.is_always = !when.is_empty();
             finding

@@ -1,8 +1,8 @@
 //! Which way the call went: the pair of addresses in use, by the kinds of its ends, not by its addresses.
 
-use super::{Cause, Finding};
-use crate::yours::import::axis::Axis;
-use crate::yours::import::dump::{Connection, Report};
+use super::{TimelineCause, TimelineFinding};
+use crate::yours::import::axis::SecondsAxis;
+use crate::yours::import::dump::{DumpConnection, DumpReport};
 use scenario::printable;
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 const WORD: usize = 16;
 
 /// Times over a server of TURN.
-pub fn relays(connection: &Connection, axis: &Axis) -> Vec<Finding> {
+pub fn relays(connection: &DumpConnection, axis: &SecondsAxis) -> Vec<TimelineFinding> {
     let pairs = connection.reports("candidate-pair");
-    let ends = Ends::of(connection);
-    let mut findings: Vec<Finding> = Vec::new();
+    let ends = PairEnds::of(connection);
+    let mut findings: Vec<TimelineFinding> = Vec::new();
     for transport in connection.reports("transport").values() {
         let mut goes_on = false;
         for (time, pair) in transport.samples("selectedCandidatePairId") {
@@ -26,7 +26,11 @@ pub fn relays(connection: &Connection, axis: &Axis) -> Vec<Finding> {
             match (told, findings.last_mut()) {
                 (Some(told), Some(last)) if goes_on && last.told == told => last.until = time,
                 (Some(told), _) => {
-                    findings.push(Finding::new(Cause::Relay, (time, time), told));
+                    findings.push(TimelineFinding::new(
+                        TimelineCause::Relay,
+                        (time, time),
+                        told,
+                    ));
                     goes_on = true;
                 }
                 (None, _) => goes_on = false,
@@ -37,33 +41,33 @@ pub fn relays(connection: &Connection, axis: &Axis) -> Vec<Finding> {
 }
 
 /// The kinds of the ends of the pair that was selected last, if the dump says.
-pub fn last(connection: &Connection) -> Option<String> {
+pub fn last(connection: &DumpConnection) -> Option<String> {
     let transports = connection.reports("transport");
     let mut selected = transports
         .values()
         .filter_map(|of| of.text("selectedCandidatePairId"));
     let pairs = connection.reports("candidate-pair");
     let pair = selected.find_map(|id| pairs.get(id.as_str()))?;
-    Some(Ends::of(connection).way(pair).0)
+    Some(PairEnds::of(connection).way(pair).0)
 }
 
 /// The reports of the pairs' ends.
-struct Ends<'a> {
-    local: BTreeMap<&'a str, Report<'a>>,
-    remote: BTreeMap<&'a str, Report<'a>>,
+struct PairEnds<'a> {
+    local: BTreeMap<&'a str, DumpReport<'a>>,
+    remote: BTreeMap<&'a str, DumpReport<'a>>,
 }
 
-impl<'a> Ends<'a> {
-    fn of(connection: &'a Connection) -> Self {
-        Ends {
+impl<'a> PairEnds<'a> {
+    fn of(connection: &'a DumpConnection) -> Self {
+        PairEnds {
             local: connection.reports("local-candidate"),
             remote: connection.reports("remote-candidate"),
         }
     }
 
     /// The kinds of a pair's ends, and whether one is a relay.
-    fn way(&self, pair: &Report<'_>) -> (String, bool) {
-        let end = |of: &BTreeMap<&str, Report<'_>>, id: &str| {
+    fn way(&self, pair: &DumpReport<'_>) -> (String, bool) {
+        let end = |of: &BTreeMap<&str, DumpReport<'_>>, id: &str| {
             let text = |name: &str| {
                 let id = pair.text(id)?;
                 of.get(id.as_str())?.text(name)

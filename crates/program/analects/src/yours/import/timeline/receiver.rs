@@ -1,8 +1,10 @@
 //! What the receiving end saw: frozen pictures, frames that did not come, key frames that were asked for.
 
-use super::{Cause, Finding, STILL, Still, counted, counters, grown, joined, stands};
-use crate::yours::import::axis::{Axis, Step};
-use crate::yours::import::dump::{Connection, Report};
+use super::{
+    STILL, Still, TimelineCause, TimelineFinding, counted, counters, grown, joined, stands,
+};
+use crate::yours::import::axis::{SecondsAxis, Step};
+use crate::yours::import::dump::{DumpConnection, DumpReport};
 
 /// Seconds between two freezes that are told as one time.
 const FREEZES: f64 = 1.0;
@@ -15,9 +17,13 @@ const STORM: f64 = 3.0;
 const CLOSE: f64 = 5.0;
 
 /// All of them.
-pub fn of(connection: &Connection, axis: &Axis, outages: &[Finding]) -> Vec<Finding> {
+pub fn of(
+    connection: &DumpConnection,
+    axis: &SecondsAxis,
+    outages: &[TimelineFinding],
+) -> Vec<TimelineFinding> {
     let streams_here = connection.streams("inbound-rtp", "video");
-    let mut findings: Vec<Finding> = streams_here
+    let mut findings: Vec<TimelineFinding> = streams_here
         .iter()
         .flat_map(|of| freezes(of, axis))
         .collect();
@@ -45,7 +51,7 @@ pub fn of(connection: &Connection, axis: &Axis, outages: &[Finding]) -> Vec<Find
 }
 
 /// Freezes, which a browser counts with all of their time when the next frame is shown.
-fn freezes(stream: &Report<'_>, axis: &Axis) -> Vec<Finding> {
+fn freezes(stream: &DumpReport<'_>, axis: &SecondsAxis) -> Vec<TimelineFinding> {
     let count = axis.steps(&[stream.numbers("freezeCount")]);
     let lasted = axis.steps(&[stream.numbers("totalFreezesDuration")]);
     let ends = if lasted.is_empty() { &count } else { &lasted };
@@ -63,24 +69,24 @@ fn freezes(stream: &Report<'_>, axis: &Axis) -> Vec<Finding> {
             counted(&count, span),
             counted(&lasted, span)
         );
-        Finding::new(Cause::Freeze, span, told)
+        TimelineFinding::new(TimelineCause::Freeze, span, told)
     });
     told.collect()
 }
 
-fn far_camera(of: Still) -> Finding {
+fn far_camera(of: Still) -> TimelineFinding {
     let told = "framesReceived of inbound-rtp stand, nothing is lost, and other packets come: the other end's camera \
                 or encoder, or a server that forwards none";
-    Finding::new(Cause::FarCamera, of.span(), told.to_owned())
+    TimelineFinding::new(TimelineCause::FarCamera, of.span(), told.to_owned())
 }
 
-fn storms(steps: &[Step], of: &str) -> Vec<Finding> {
+fn storms(steps: &[Step], of: &str) -> Vec<TimelineFinding> {
     let asked = steps.iter().filter(|of| of.by > 0.0);
     let times = joined(asked.map(|of| (of.from, of.until)), CLOSE).into_iter();
     let storms = times.filter_map(|span| {
         let asked = counted(steps, span);
         let told = format!("pliCount and firCount +{asked:.0} of {of} for key frames");
-        (asked >= STORM).then(|| Finding::new(Cause::KeyFrames, span, told))
+        (asked >= STORM).then(|| TimelineFinding::new(TimelineCause::KeyFrames, span, told))
     });
     storms.collect()
 }

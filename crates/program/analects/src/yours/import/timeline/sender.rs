@@ -1,16 +1,18 @@
 //! What the sending end did: limits of the encoder, the camera, layers.
 
-use super::{APART, Cause, Finding, STILL, Still, counters, grown, joined, spans, stands};
-use crate::yours::import::axis::{Axis, Step};
-use crate::yours::import::dump::{Connection, Report};
+use super::{
+    APART, STILL, Still, TimelineCause, TimelineFinding, counters, grown, joined, spans, stands,
+};
+use crate::yours::import::axis::{SecondsAxis, Step};
+use crate::yours::import::dump::{DumpConnection, DumpReport};
 use scenario::printable;
 use serde_json::Value;
 
 /// The reasons of `qualityLimitationReason`, and what they are here.
-const REASONS: [(&str, Cause); 3] = [
-    ("bandwidth", Cause::Bandwidth),
-    ("cpu", Cause::Processor),
-    ("other", Cause::Other),
+const REASONS: [(&str, TimelineCause); 3] = [
+    ("bandwidth", TimelineCause::Bandwidth),
+    ("cpu", TimelineCause::Processor),
+    ("other", TimelineCause::Other),
 ];
 /// The share of a sample's time that makes it one of a limit.
 const LIMITED: f64 = 0.3;
@@ -29,9 +31,13 @@ const FRAMES: f64 = 5.0;
 const NAME: usize = 16;
 
 /// All of them.
-pub fn of(connection: &Connection, axis: &Axis, outages: &[Finding]) -> Vec<Finding> {
+pub fn of(
+    connection: &DumpConnection,
+    axis: &SecondsAxis,
+    outages: &[TimelineFinding],
+) -> Vec<TimelineFinding> {
     let layers = connection.streams("outbound-rtp", "video");
-    let off: Vec<Finding> = layers
+    let off: Vec<TimelineFinding> = layers
         .iter()
         .flat_map(|of| switched_off(of, axis))
         .collect();
@@ -45,7 +51,8 @@ pub fn of(connection: &Connection, axis: &Axis, outages: &[Finding]) -> Vec<Find
     let sources = connection.streams("media-source", "video");
     for source in &sources {
         let frames = axis.steps(&[source.numbers("frames")]);
-        let of_source: Vec<&Report<'_>> = layers.iter().filter(|of| is_of(of, source)).collect();
+        let of_source: Vec<&DumpReport<'_>> =
+            layers.iter().filter(|of| is_of(of, source)).collect();
         let stood = stands(&frames, STILL, CAMERA);
         let screen = of_source
             .iter()
@@ -60,19 +67,19 @@ pub fn of(connection: &Connection, axis: &Axis, outages: &[Finding]) -> Vec<Find
 }
 
 /// Whether an outage explains all of a finding, which began in it.
-fn hides(outage: &Finding, of: &Finding) -> bool {
+fn hides(outage: &TimelineFinding, of: &TimelineFinding) -> bool {
     outage.explains((of.from, of.until))
         && of.from > outage.from - 1.0
         && of.until < outage.until + 2.0 * APART
 }
 
-fn is_of(layer: &Report<'_>, source: &Report<'_>) -> bool {
+fn is_of(layer: &DumpReport<'_>, source: &DumpReport<'_>) -> bool {
     let id = layer.text("mediaSourceId");
     id.is_none_or(|id| id == source.id)
 }
 
 /// When an encoder was limited, and by what.
-fn limits(layers: &[Report<'_>], axis: &Axis) -> Vec<Finding> {
+fn limits(layers: &[DumpReport<'_>], axis: &SecondsAxis) -> Vec<TimelineFinding> {
     let says = layers
         .iter()
         .any(|of| !of.samples("qualityLimitationReason").is_empty());
@@ -89,13 +96,17 @@ fn limits(layers: &[Report<'_>], axis: &Axis) -> Vec<Finding> {
             } else {
                 format!("outbound-rtp qualityLimitationDurations of {reason} grow")
             };
-            let fell = (cause == Cause::Bandwidth).then(|| fell(layers, axis, from));
+            let fell = (cause == TimelineCause::Bandwidth).then(|| fell(layers, axis, from));
             let fell = fell.flatten();
             if let Some(fell) = fell {
                 let before = from - fell;
                 told += &format!("; targetBitrate fell to less than half {before:.0} s before");
             }
-            findings.push(Finding::new(cause, (fell.unwrap_or(from), until), told));
+            findings.push(TimelineFinding::new(
+                cause,
+                (fell.unwrap_or(from), until),
+                told,
+            ));
         }
     }
     findings
@@ -103,7 +114,7 @@ fn limits(layers: &[Report<'_>], axis: &Axis) -> Vec<Finding> {
 
 /// When what the encoder was to give had fallen, if that was before it told of a limit at `from`: it tells with a frame, and
 /// leaves out frames first. From then on it was less than half of the most in the seconds before.
-fn fell(layers: &[Report<'_>], axis: &Axis, from: f64) -> Option<f64> {
+fn fell(layers: &[DumpReport<'_>], axis: &SecondsAxis, from: f64) -> Option<f64> {
     let falls = layers.iter().filter_map(|layer| {
         let targets = layer.numbers("targetBitrate").into_iter();
         let targets = targets.map(|(time, rate)| (axis.at(time), rate));
@@ -118,7 +129,7 @@ fn fell(layers: &[Report<'_>], axis: &Axis, from: f64) -> Option<f64> {
 }
 
 /// When an encoder had next to nothing to give, so that it left out frames, on any machine.
-fn starving(layers: &[Report<'_>], axis: &Axis) -> Vec<(f64, f64)> {
+fn starving(layers: &[DumpReport<'_>], axis: &SecondsAxis) -> Vec<(f64, f64)> {
     let spans = layers.iter().flat_map(|layer| {
         let targets = layer.numbers("targetBitrate");
         let low = targets.windows(2).filter(|pair| pair[1].1 < STARVING);
@@ -129,7 +140,7 @@ fn starving(layers: &[Report<'_>], axis: &Axis) -> Vec<(f64, f64)> {
 }
 
 /// The samples at which one was limited by a reason.
-fn limited(layer: &Report<'_>, axis: &Axis, reason: &str) -> Vec<(f64, f64)> {
+fn limited(layer: &DumpReport<'_>, axis: &SecondsAxis, reason: &str) -> Vec<(f64, f64)> {
     let reasons = layer.samples("qualityLimitationReason");
     let is = |value: &Value| value.as_str() == Some(reason);
     let told = reasons.windows(2).filter(|pair| is(&pair[1].1));
@@ -148,7 +159,7 @@ fn limited(layer: &Report<'_>, axis: &Axis, reason: &str) -> Vec<(f64, f64)> {
 }
 
 /// When the application had one sent no more.
-fn switched_off(layer: &Report<'_>, axis: &Axis) -> Vec<Finding> {
+fn switched_off(layer: &DumpReport<'_>, axis: &SecondsAxis) -> Vec<TimelineFinding> {
     let active = layer.samples("active");
     let off = active
         .windows(2)
@@ -163,27 +174,27 @@ fn switched_off(layer: &Report<'_>, axis: &Axis) -> Vec<Finding> {
     let told = format!("active of outbound-rtp{name} is false: the application switched it off");
     let found = times.into_iter().filter(|of| of.1 > of.0);
     found
-        .map(|span| Finding::new(Cause::Off, span, told.clone()))
+        .map(|span| TimelineFinding::new(TimelineCause::Off, span, told.clone()))
         .collect()
 }
 
-fn camera(of: &Still, screen: bool) -> Finding {
+fn camera(of: &Still, screen: bool) -> TimelineFinding {
     let mut told = format!("frames of media-source stand{}", of.end());
     if screen {
         told += "; it is a screen, which gives none while nothing changes";
     }
-    Finding::new(Cause::Camera, of.span(), told)
+    TimelineFinding::new(TimelineCause::Camera, of.span(), told)
 }
 
 /// When frames came to the encoder and did not leave it, as the layer with most of them tells, and nothing else
 /// explains that.
 fn left_out(
     frames: &[Step],
-    layers: &[&Report<'_>],
-    axis: &Axis,
+    layers: &[&DumpReport<'_>],
+    axis: &SecondsAxis,
     explained: &dyn Fn((f64, f64)) -> bool,
-) -> Vec<Finding> {
-    let encoded = |of: &&Report<'_>| axis.steps(&[of.numbers("framesEncoded")]);
+) -> Vec<TimelineFinding> {
+    let encoded = |of: &&DumpReport<'_>| axis.steps(&[of.numbers("framesEncoded")]);
     let total = |steps: &Vec<Step>| steps.iter().map(|of| of.by).sum::<f64>();
     let Some(encoded) = layers
         .iter()
@@ -206,24 +217,28 @@ fn left_out(
             "of {came:.0} frames/s of media-source, framesEncoded has {out:.0}: a slow machine, or a setting such \
              as maxFramerate"
         );
-        Finding::new(Cause::Encoder, span, told)
+        TimelineFinding::new(TimelineCause::Encoder, span, told)
     });
     long.collect()
 }
 
 /// Layers of simulcast that sent nothing while another one did.
-fn starved(connection: &Connection, layers: &[Report<'_>], axis: &Axis) -> Vec<Finding> {
+fn starved(
+    connection: &DumpConnection,
+    layers: &[DumpReport<'_>],
+    axis: &SecondsAxis,
+) -> Vec<TimelineFinding> {
     if layers.len() < 2 {
         return Vec::new();
     }
-    let pairs: Vec<Report<'_>> = connection.reports("candidate-pair").into_values().collect();
+    let pairs: Vec<DumpReport<'_>> = connection.reports("candidate-pair").into_values().collect();
     let able = counters(&pairs, "availableOutgoingBitrate").into_iter();
     let able = able.flatten().map(|of| of.1).reduce(f64::max);
     let able = able.map_or_else(String::new, |rate| {
         let rate = rate / 1e6;
         format!("; availableOutgoingBitrate was at most {rate:.2} Mbit/s")
     });
-    let sent = |of: &Report<'_>| axis.steps(&[of.numbers("bytesSent")]);
+    let sent = |of: &DumpReport<'_>| axis.steps(&[of.numbers("bytesSent")]);
     let mut findings = Vec::new();
     for (number, layer) in layers.iter().enumerate() {
         let Some(name) = layer.text("rid") else {
@@ -253,7 +268,7 @@ fn starved(connection: &Connection, layers: &[Report<'_>], axis: &Axis) -> Vec<F
                 printable(&name, NAME),
                 if never { "never grows" } else { "stands" },
             );
-            findings.push(Finding::new(Cause::Layer, span, told));
+            findings.push(TimelineFinding::new(TimelineCause::Layer, span, told));
         }
     }
     findings

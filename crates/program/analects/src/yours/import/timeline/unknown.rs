@@ -1,19 +1,20 @@
 //! What a dump cannot tell, or this one does not.
 
 use super::path;
-use crate::yours::import::axis::Axis;
-use crate::yours::import::dump::{Connection, Report};
+use crate::yours::import::axis::SecondsAxis;
+use crate::yours::import::dump::{DumpConnection, DumpReport};
 
 /// Sentences, the ones of this dump first.
-pub fn of(connection: &Connection, axis: &Axis) -> Vec<String> {
+pub fn of(connection: &DumpConnection, axis: &SecondsAxis) -> Vec<String> {
     let mut all = Vec::new();
     if axis.goes_on {
         all.push(format!("what came behind {} s: more than an hour without samples, or more than a day, is left out", axis.seconds));
     }
     all.extend(times(connection));
     let sent = connection.streams("outbound-rtp", "video");
-    let lacks = |of: &[Report<'_>], names: &[&str]| {
-        let has = |report: &Report<'_>| names.iter().any(|name| !report.samples(name).is_empty());
+    let lacks = |of: &[DumpReport<'_>], names: &[&str]| {
+        let has =
+            |report: &DumpReport<'_>| names.iter().any(|name| !report.samples(name).is_empty());
         !of.is_empty() && !of.iter().any(has)
     };
     if lacks(
@@ -48,7 +49,7 @@ pub fn of(connection: &Connection, axis: &Axis) -> Vec<String> {
 }
 
 /// How far the times of samples are not known.
-fn times(connection: &Connection) -> Option<String> {
+fn times(connection: &DumpConnection) -> Option<String> {
     let counters = [
         ("inbound-rtp", "bytesReceived"),
         ("outbound-rtp", "bytesSent"),

@@ -5,7 +5,7 @@
 //! `StaticBwConfig` with `bw` and `duration`, as texts or as numbers, and `TraceBwConfig` with many rates of one
 //! duration.
 
-use super::Samples;
+use super::TraceSamples;
 use super::unit::{self, KBIT, MILLISECONDS};
 use crate::cli::TraceArgs;
 use serde_json::Value;
@@ -23,7 +23,7 @@ type Pieces = Vec<(f64, f64)>;
 ///
 /// # Errors
 /// What was found, and what is expected.
-pub fn read(text: &str, args: &TraceArgs) -> Result<Samples> {
+pub fn read(text: &str, args: &TraceArgs) -> Result<TraceSamples> {
     let document: Value = serde_json::from_str(text)
         .map_err(|error| Refusal::new(format!("{error}: expected JSON")))?;
     let (document, of) = direction(&document, args.up)?;
@@ -39,7 +39,7 @@ pub fn read(text: &str, args: &TraceArgs) -> Result<Samples> {
         (start, *mbit)
     });
     let points = points.collect();
-    Ok(Samples {
+    Ok(TraceSamples {
         understood: format!("JSON{of}: {} pieces of a duration and a rate", pieces.len()),
         points,
         end: Some(now),

@@ -1,7 +1,7 @@
 //! Recorded capacity in columns.
 
 use super::unit::{self, BYTES, KBIT, MBIT, SECONDS, Unit};
-use super::{Samples, moment};
+use super::{TraceSamples, moment};
 use crate::cli::TraceArgs;
 use scenario::printable;
 use units::Refusal;
@@ -57,7 +57,7 @@ struct Table {
 ///
 /// # Errors
 /// The line, what was found, and what is expected.
-pub fn read(text: &str, args: &TraceArgs) -> Result<Samples, Refusal> {
+pub fn read(text: &str, args: &TraceArgs) -> Result<TraceSamples, Refusal> {
     let table = Table::read(text)?;
     let time_unit = args.time_unit.as_deref().map(unit::of_time).transpose()?;
     let rate_unit = args.unit.as_deref().map(unit::of_rate).transpose()?;
@@ -218,7 +218,7 @@ impl Table {
         &self,
         (time, time_unit): (usize, Option<Unit>),
         (rate, rate_unit): (usize, Option<Unit>),
-    ) -> Result<Samples, Refusal> {
+    ) -> Result<TraceSamples, Refusal> {
         let (rate_unit, assumed) = self.unit_of_rate(rate, rate_unit);
         let first = self.rows[0].1.get(time).map_or("", String::as_str);
         let numbers = number(first, self.decimal_comma);
@@ -254,7 +254,7 @@ impl Table {
             0 => String::new(),
             count => format!("; {count} lines without a rate are passed over"),
         };
-        Ok(Samples {
+        Ok(TraceSamples {
             understood: format!(
                 "times from {}, {times}; rates from {}, in {}{assumed}; columns between {}{skipped}",
                 self.called(time),
@@ -308,7 +308,7 @@ impl Table {
         rate: usize,
         asked: Option<Unit>,
         step: units::Duration,
-    ) -> Result<Samples, Refusal> {
+    ) -> Result<TraceSamples, Refusal> {
         let (unit, assumed) = self.unit_of_rate(rate, asked);
         let step = step.as_secs_f64();
         let mut points = Vec::new();
@@ -316,7 +316,7 @@ impl Table {
             let mbit = self.value(row, rate)?.unwrap_or(0.0) * unit.of;
             points.push((place as f64 * step, mbit));
         }
-        Ok(Samples {
+        Ok(TraceSamples {
             understood: format!(
                 "a line every {step} s; rates from {}, in {}{assumed}",
                 self.called(rate),
@@ -328,7 +328,7 @@ impl Table {
     }
 
     /// Bytes that came in intervals, one behind the other.
-    fn intervals(&self, bytes: usize, ms: usize, form: &str) -> Result<Samples, Refusal> {
+    fn intervals(&self, bytes: usize, ms: usize, form: &str) -> Result<TraceSamples, Refusal> {
         let (mut points, mut now) = (Vec::new(), 0.0);
         for row in &self.rows {
             let both = self.value(row, bytes)?.zip(self.value(row, ms)?);
@@ -344,7 +344,7 @@ impl Table {
                 self.called(ms)
             )));
         }
-        Ok(Samples {
+        Ok(TraceSamples {
             understood: format!(
                 "{form}bytes from {} in the milliseconds of {}, one interval behind the other",
                 self.called(bytes),
