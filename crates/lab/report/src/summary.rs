@@ -225,6 +225,8 @@ mod tests {
             links: Vec::new(),
             figures: Vec::new(),
             measured: Default::default(),
+            senders: Vec::new(),
+            limits: Vec::new(),
             jfi: None,
             invalid: Vec::new(),
             notes: Vec::new(),

@@ -83,6 +83,8 @@ fn result(discipline: &str, seed: u64, wait: f64, drawn: bool) -> RunResult {
         links: vec![link, up],
         figures: Vec::new(),
         measured: Default::default(),
+        senders: Vec::new(),
+        limits: Vec::new(),
         jfi: Some(0.9),
         invalid: Vec::new(),
         notes: vec![note],
