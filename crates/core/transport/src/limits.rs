@@ -99,10 +99,10 @@ mod tests {
         assert_eq!(limits.mostly(at(30)), None, "ten of twenty are not more");
         assert_eq!(limits.mostly(at(50)), Some((Limit::Receiver, 0.75)));
         limits.wait(at(50), Limit::Window);
-        assert_eq!(limits.mostly(at(110)), Some((Limit::Window, 0.7)));
-        limits.wait(at(110), Limit::Application);
-        assert_eq!(limits.mostly(at(1000)), Some((Limit::Window, 0.7)));
-        limits.wait(at(1010), Limit::Pacing);
-        assert_eq!(limits.mostly(at(1010)), Some((Limit::Application, 0.9)));
+        assert_eq!(limits.mostly(at(130)), Some((Limit::Window, 0.75)));
+        limits.wait(at(130), Limit::Application);
+        assert_eq!(limits.mostly(at(1000)), Some((Limit::Window, 0.75)));
+        limits.wait(at(970), Limit::Pacing);
+        assert_eq!(limits.mostly(at(970)), Some((Limit::Application, 0.875)));
     }
 }

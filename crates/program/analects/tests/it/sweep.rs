@@ -138,7 +138,10 @@ fn several_metrics_over_values_with_settings() {
     ];
     let table = sweep(&folder, &args);
     let shown = |what: &str| table.lines().any(|line| line.starts_with(what));
-    assert!(shown("mean stall, s") && shown("mean bulk rate"), "{table}");
+    assert!(
+        shown("mean stall, s") && shown("mean bulk_rate, Mbit/s"),
+        "{table}"
+    );
     assert_eq!(table.matches("bbr,version=3").count(), 2, "{table}");
     let json = sweep(&folder, &[&args[..], &["--format", "json"]].concat());
     let json: Value = serde_json::from_str(&json).unwrap();
