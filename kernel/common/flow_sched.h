@@ -285,7 +285,7 @@ static int flow_sched_keep_flows(u32 before, u32 flows,
 	return -EINVAL;
 }
 
-/* The end of init(): the qdisc has state from here on. */
+/* Before the core's init(): the qdisc has state of its own from here on. */
 static void flow_sched_begin(struct flow_sched *q, struct Qdisc *sch,
 			     void *table, u32 limit)
 {

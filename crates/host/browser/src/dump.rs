@@ -5,17 +5,16 @@
 use crate::Error;
 use crate::records::{Record, RecordsFile};
 use serde_json::json;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-/// Writes `call.rtcstats` into a trial's folder, with the connections `caller` and `receiver`, and returns its place.
+/// Writes `call.rtcstats` into a trial's folder, with the connections `caller` and `receiver`.
 ///
 /// # Errors
 /// If the trial's records cannot be read, or the file not be written.
-pub fn write_dump(folder: &Path) -> Result<PathBuf, Error> {
+pub fn write_dump(folder: &Path) -> Result<(), Error> {
     let file = folder.join("call.rtcstats");
     let text = dump(&RecordsFile::read(folder)?);
-    std::fs::write(&file, text).map_err(|error| Error::unwritable(&file, &error))?;
-    Ok(file)
+    std::fs::write(&file, text).map_err(|error| Error::unwritable(&file, &error))
 }
 
 fn dump(records: &[Record]) -> String {

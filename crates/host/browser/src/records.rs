@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-/// The most bytes that are written.
+/// The most bytes that are written, and those that leave no room for `statistics`: a call needs the others to be told.
 const MOST: usize = 64 << 20;
+const MOST_WITH_STATISTICS: usize = 32 << 20;
 
 /// One record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -59,8 +60,16 @@ impl RecordsFile {
         };
         line.push(b'\n');
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let most = if kind == "statistics" {
+            MOST_WITH_STATISTICS
+        } else {
+            MOST
+        };
+        if file.1 + line.len() > most {
+            return false;
+        }
         file.1 += line.len();
-        file.1 <= MOST && file.0.write_all(&line).is_ok()
+        file.0.write_all(&line).is_ok()
     }
 
     /// All of a trial's folder, in the order in which they came.

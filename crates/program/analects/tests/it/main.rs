@@ -26,6 +26,7 @@ mod import_timeline;
 mod import_trace;
 mod lab;
 mod listeners;
+mod names;
 mod output;
 mod outputs;
 mod pages;

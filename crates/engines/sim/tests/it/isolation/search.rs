@@ -156,7 +156,7 @@ fn no_attack_harms_a_household_more_than_under_cake() {
 /// The zero of the search: what it finds of a discipline beside itself is chance.
 #[test]
 fn cake_beside_itself_is_no_find() {
-    let attacks = number("ANALECTS_ATTACKS", 4).div_ceil(4);
+    let attacks = number("ANALECTS_ATTACKS", 4);
     let found = bad_of(drawn(number("ANALECTS_ATTACKS_FROM", 0), attacks), CAKE);
     assert_eq!(found, 0, "cake is worse than itself");
 }
