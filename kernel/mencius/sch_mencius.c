@@ -167,13 +167,13 @@ static bool mencius_before_nat(const struct mencius_sched *q,
 }
 
 /*
- * The address is that of the outermost header of IP, behind tags of VLANs and
- * PPPoE: what comes through a tunnel is of the tunnel's end, whatever it has
- * inside, unless a filter names a host: its number is the last two bytes of
- * an address 0.0.x.y, which no computer has. Packets without an address, and those that
- * the kernel does not look into, as MPLS, are of the host 0. The address of IPv4
- * is the one before NAT, which conntrack does not know before the first packet
- * has passed.
+ * The address is that of the outermost header of IP, behind tags of VLANs
+ * and PPPoE: what comes through a tunnel is of the tunnel's end, whatever it
+ * has inside, unless a filter names a host: its number is the last two bytes
+ * of an address 0.0.x.y, which no computer has. Packets without an address,
+ * and those that the kernel does not look into, as MPLS, are of the host 0.
+ * The address of IPv4 is the one before NAT, which conntrack does not know
+ * before the first packet has passed.
  */
 static u32 mencius_host(struct mencius *m, void *packet, bool source,
 			bool *final)
