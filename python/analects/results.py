@@ -31,8 +31,8 @@ SERIES = {
 
 #: The columns of the frame of senders.
 SENDERS = [
-    "run", "flow", "name", "time_s", "window_bytes", "in_flight_bytes", "srtt_ms", "pacing_mbps", "delivered_mbps",
-    "phase", "limit",
+    "run", "flow", "name", "control", "time_s", "window_bytes", "in_flight_bytes", "srtt_ms", "pacing_mbps",
+    "delivered_mbps", "phase", "limit",
 ]  # fmt: skip
 
 

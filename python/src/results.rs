@@ -88,7 +88,7 @@ impl Results {
         Ok(page.html)
     }
 
-    /// What senders were at in runs that tell: run, and the columns of `SENDERS` but for the control.
+    /// What senders were at in runs that tell: run, and the columns of `SENDERS`.
     fn senders(&self) -> Vec<Moment> {
         let mut rows = Vec::new();
         for (run, observed) in self.observed().iter().enumerate() {
@@ -115,11 +115,12 @@ impl Results {
     }
 }
 
-/// A sender's moment: run, flow, name, time in seconds, window and bytes in flight, round trip in ms, rates in Mbit/s that
-/// the control names and that were acknowledged, phase, limit.
+/// A sender's moment: run, flow, name, congestion control, time in seconds, window and bytes in flight, round trip in
+/// ms, rates in Mbit/s that the control names and that were acknowledged, phase, limit.
 type Moment = (
     usize,
     u32,
+    String,
     String,
     f64,
     Option<u64>,
@@ -136,6 +137,7 @@ fn moment(run: usize, of: &SenderResult, place: usize) -> Moment {
         run,
         of.flow,
         of.name.clone(),
+        of.control.clone(),
         of.time_s[place],
         of.window_bytes[place],
         of.in_flight_bytes[place],

@@ -80,6 +80,7 @@ def test_senders_over_time(short):
     assert set(senders["discipline"]) == {"pfifo", "fq_codel"}
     assert {"slow_start", "startup", "avoidance"} & set(senders["phase"])
     assert senders["in_flight_bytes"].max() > 1448
+    assert set(senders["control"]) > {"gcc"}
     assert results.arrow("senders").num_rows == len(senders)
     plain = analects.run(short, seeds=1)
     with pytest.raises(Refused, match="no run tells of its senders"):

@@ -7,9 +7,10 @@ pub enum Phase {
     SlowStart,
     /// The window follows what the path carries (RFC 5681, 3.1).
     Avoidance,
-    /// Losses are being repaired, and sending is rationed (RFC 6937).
+    /// The round trip after a loss or a mark: losses are repaired. TCP rations sending (RFC 6937), over QUIC the
+    /// window does not grow (RFC 9002, 7.3.2).
     Recovery,
-    /// The retransmission timer ran out: what it gave up is sent again.
+    /// The retransmission timer ran out: what it gave up is sent again. TCP only.
     Timeout,
     /// BBR doubles its rate every round.
     Startup,

@@ -42,7 +42,7 @@ pub trait Connection: Send {
 
     /// More than [`may_wait`](Self::may_wait) waits: it was not asked for packets, regardless of
     /// its window.
-    fn held_back(&mut self) {}
+    fn held_back(&mut self, _now: Instant) {}
 
     /// Subflows, each with another pair of ports: [`Wire::subflow`](crate::Wire::subflow) is below this.
     fn subflows(&self) -> u8 {

@@ -178,9 +178,9 @@ impl Endpoint {
     }
 
     /// It is not asked for packets, because more than [`may_wait`](Self::may_wait) waits.
-    pub fn held_back(&mut self) {
+    pub fn held_back(&mut self, now: Instant) {
         if let Some(connection) = self.connection_mut() {
-            connection.held_back();
+            connection.held_back(now);
         }
     }
 

@@ -13,14 +13,17 @@ pub enum Limit {
     Receiver,
     /// Data from its application.
     Application,
+    /// Room in the queue of its own computer: [`Config::small_queues`](crate::Config::small_queues).
+    Computer,
 }
 
 impl Limit {
-    const ALL: [Limit; 4] = [
+    const ALL: [Limit; 5] = [
         Limit::Window,
         Limit::Pacing,
         Limit::Receiver,
         Limit::Application,
+        Limit::Computer,
     ];
 
     /// Its name in results.
@@ -30,6 +33,7 @@ impl Limit {
             Limit::Pacing => "pacing",
             Limit::Receiver => "receiver",
             Limit::Application => "application",
+            Limit::Computer => "computer",
         }
     }
 }

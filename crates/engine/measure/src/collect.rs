@@ -10,7 +10,7 @@ use crate::loads::Loads;
 use crate::notes::notes;
 use crate::rates::FollowedRates;
 use crate::result::{CallResult, FlowResult, Note, RunResult, Series};
-use crate::senders::Senders;
+use crate::senders::{MOST, Senders};
 use crate::series::{Lines, Width};
 use crate::video::{Measured, Turn, Video};
 use crate::waits::Waits;
@@ -383,10 +383,8 @@ impl Collector {
         };
         result.notes = notes(&result);
         if !all_senders {
-            let (about, text) = (
-                "senders".to_owned(),
-                "more moments than are kept".to_owned(),
-            );
+            let text = format!("the first {MOST} moments are kept; a longer `senders` covers more");
+            let about = "senders".to_owned();
             result.notes.push(Note { about, text });
         }
         for link in links {

@@ -283,8 +283,8 @@ pub struct SenderResult {
     pub delivered_mbps: Vec<Option<f64>>,
     /// The phase of the control, or of the repair of losses.
     pub phase: Vec<String>,
-    /// What it waits for: `window`, `pacing`, `receiver`, `application`; null in media sessions, and before it is
-    /// connected.
+    /// What it waits for: `window`, `pacing`, `receiver`, `application`, `computer`; null in media sessions, and before
+    /// it is connected.
     pub limit: Vec<Option<String>>,
 }
 
@@ -293,6 +293,8 @@ pub struct SenderResult {
 pub struct LimitResult {
     /// The transfer's name.
     pub name: String,
+    /// That of its traffic entry.
+    pub entry: String,
     /// What it waited for: `receiver`, room in its receiver's window, or `application`, data.
     pub by: String,
     /// Share of its time, more than 0.5.

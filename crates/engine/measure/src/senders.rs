@@ -9,7 +9,7 @@ use units::{FlowId, Instant};
 use workload::Rows;
 
 /// More moments are not kept, of all senders together.
-const MOST: usize = 500_000;
+pub const MOST: usize = 500_000;
 
 /// The senders of a run.
 #[derive(Debug, Default)]
@@ -18,6 +18,8 @@ pub struct Senders {
     courses: BTreeMap<FlowId, Course>,
     /// How many moments these have.
     moments: usize,
+    /// There were more.
+    more: bool,
     /// What keeps the network from deciding the rate of flows.
     limits: Vec<(FlowId, LimitResult)>,
 }
@@ -40,6 +42,7 @@ impl Senders {
         name: impl FnOnce() -> (String, String),
     ) {
         if self.moments == MOST {
+            self.more = true;
             return;
         }
         self.moments += 1;
@@ -59,7 +62,8 @@ impl Senders {
 
     /// A flow of `entry` waited for `limit` in this share of its time, more than half. Noted is what keeps the
     /// network from deciding its rate: the receiver's window, or the application of a transfer without an end, which
-    /// should never lack data.
+    /// should never lack data. Window and pacing are what the network decides, by losses, marks and delays; the queue of
+    /// its own computer is one of the network's.
     pub fn limited(
         &mut self,
         flow: FlowId,
@@ -72,11 +76,16 @@ impl Senders {
         let is_noted = match limit {
             Limit::Receiver => matches!(kind.entry.rows, Rows::Flows | Rows::Call),
             Limit::Application => kind.entry.rows == Rows::Flows && kind.workload.lasts(),
-            Limit::Window | Limit::Pacing => false,
+            Limit::Window | Limit::Pacing | Limit::Computer => false,
         };
         if is_noted {
-            let (name, by) = (flow_name(entry, number), limit.name().to_owned());
-            self.limits.push((flow, LimitResult { name, by, share }));
+            let result = LimitResult {
+                name: flow_name(entry, number),
+                entry: entry.name.clone(),
+                by: limit.name().to_owned(),
+                share,
+            };
+            self.limits.push((flow, result));
         }
     }
 
@@ -84,7 +93,7 @@ impl Senders {
     pub fn results(&mut self) -> (Vec<SenderResult>, bool) {
         let courses = core::mem::take(&mut self.courses).into_values();
         let results = courses.map(|course| course.result).collect();
-        (results, self.moments < MOST)
+        (results, !self.more)
     }
 
     /// The limits that were noted, in the order in which flows started.
@@ -166,6 +175,12 @@ mod tests {
         };
         let name = || (String::new(), String::new());
         senders.at(Instant::ZERO, FlowId(1), &state(0), name);
+        let mut exactly = Senders {
+            moments: MOST - 1,
+            ..Senders::default()
+        };
+        exactly.at(Instant::ZERO, FlowId(1), &state(0), name);
+        assert!(exactly.results().1, "none is left out");
         senders.at(Instant::ZERO, FlowId(2), &state(0), name);
         let (results, all) = senders.results();
         assert_eq!((results.len(), all), (1, false));

@@ -96,7 +96,7 @@ keys! {
         /// Room that receivers of TCP and QUIC grant: no sender has more bytes than this in flight. Below rate × round
         /// trip it, and not the congestion control, decides the rate of a single flow; results then say so. A call
         /// over TCP keeps its own, 5 MiB.
-        receive_window: Bytes = "6MiB", range "4kB".."1GB", unsaid "that of `stack`, `6MiB`";
+        receive_window: Bytes = "6MiB", range "4kB".."1GB", unsaid "that of `stack`: `6MiB` in `linux`, `4MiB` in `ns3`";
         /// What senders are at, so often: `"100ms"`. Results then have `senders`: the window, the rate and the round
         /// trip of each flow over time, its bytes in flight, its phase, and what it waits for. At most 500,000
         /// moments are kept.

@@ -208,7 +208,7 @@ impl<'a> World<'a> {
     fn set_timer(&mut self, now: Instant, number: u32, held: bool) {
         let end = &mut self.sockets.ends[number as usize];
         if held {
-            end.kind.held_back();
+            end.kind.held_back(now);
         }
         let timer = end.kind.next_timer();
         if timer < end.scheduled && !(held && timer <= now) {

@@ -21,7 +21,7 @@ pub fn is_doubted(results: &[RunResult], of: Row<'_>) -> bool {
 }
 
 /// What a run differs in from others of its row, such as a trace.
-fn at(run: &RunResult) -> String {
+pub(crate) fn at(run: &RunResult) -> String {
     let others = run.variant.iter().filter(|(name, _)| *name != WITHOUT);
     others
         .map(|(name, value)| format!(", {name} {value}"))

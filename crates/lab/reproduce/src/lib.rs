@@ -77,6 +77,9 @@ pub struct Outcome<'a> {
     pub figures: Vec<ShownFigure>,
     /// A line for each reason for which runs are not to be believed; empty if all are.
     pub invalid: String,
+    /// A line for each transfer whose rate something other than the network decided. Only of a sweep: an experiment says
+    /// how it is set up.
+    pub limited: String,
     /// A report on one run of each case over time: who waits, and why.
     pub mechanism: Option<String>,
 }
@@ -139,6 +142,7 @@ pub fn outcome<'a>(
         scores,
         figures: figures.map_err(Error::Wrong)?,
         invalid,
+        limited: String::new(),
         seeds: experiment.seeds(wanted.quick),
         departures,
         version: version.to_owned(),

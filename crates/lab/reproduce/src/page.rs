@@ -335,6 +335,7 @@ pub fn html(outcome: &Outcome<'_>) -> String {
             @if !outcome.claims.is_empty() { p class="verdict" { (told(outcome.claims.iter())) } }
         }
         @for doubt in outcome.invalid.lines() { p { strong { (doubt) } } }
+        @for limit in outcome.limited.lines() { p { (limit) } }
         @for shown in &outcome.figures { (drawn(&looks, shown)) }
         @if outcome.mechanism.is_some() {
             p {

@@ -9,7 +9,7 @@ use crate::{Data, Outcome, Wanted};
 use campaign::{Error, Keeping, Progress, SETTING, run};
 use measure::estimate::{Estimate, Statistic, estimate};
 use measure::metric::{Observed, Registry, Selection};
-use measure::{Engine, RunResult, Units};
+use measure::{Engine, LimitResult, RunResult, Units, WITHOUT};
 use report::draw::Drawing;
 use scenario::{Document, Names};
 use serde::{Serialize, Serializer};
@@ -47,9 +47,33 @@ pub struct Point {
     /// Why a run of it is not to be believed, if one is not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub invalid: Option<String>,
-    /// What other than the network decided the rate of its transfers, a line each.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    /// Transfers of its runs whose rate something other than the network decided.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<PointLimit>,
+    /// The same, a line for each traffic entry.
+    #[serde(skip)]
     pub limited: String,
+}
+
+/// What decided the rate of a transfer, and in which run.
+#[derive(Debug, Clone, Serialize)]
+pub struct PointLimit {
+    /// The run's seed.
+    pub seed: u64,
+    /// The traffic that the run leaves out, if it is a control run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub without: Option<String>,
+    /// The transfer, and what it waited for.
+    #[serde(flatten)]
+    pub limit: LimitResult,
+}
+
+fn limits(run: &RunResult) -> impl Iterator<Item = PointLimit> {
+    run.limits.iter().map(|limit| PointLimit {
+        seed: run.seed,
+        without: run.variant.get(WITHOUT).cloned(),
+        limit: limit.clone(),
+    })
 }
 
 impl Point {
@@ -201,6 +225,7 @@ impl Sweep {
             others: self.metrics.iter().skip(1).map(of).collect(),
             against: self.against.as_ref().and_then(of),
             invalid: runs.iter().flat_map(|run| &run.invalid).next().cloned(),
+            limits: runs.iter().flat_map(limits).collect(),
             limited: report::limits::told(runs),
         }
     }
@@ -312,7 +337,8 @@ impl Sweep {
             claims: Vec::new(),
             scores: Vec::new(),
             figures: self.shown(points),
-            invalid: self.invalid(points) + &self.limited(points),
+            invalid: self.invalid(points),
+            limited: limited(points),
             mechanism: None,
         })
     }
@@ -329,22 +355,17 @@ impl Sweep {
         points.iter().filter_map(line).collect()
     }
 
-    /// A line for each combination and transfer of which something other than the network decided the rate.
-    pub fn limited(&self, points: &[Point]) -> String {
-        let lines = points.iter().flat_map(|point| {
-            let at = self.at(point);
-            let lines = point.limited.lines();
-            lines.map(move |line| format!("at {at}: {line}\n"))
-        });
-        lines.collect()
-    }
-
     /// The values of a combination, with their axes.
     fn at(&self, point: &Point) -> String {
         let at = self.axes().into_iter().zip(&point.at);
         let at: Vec<String> = at.map(|(axis, value)| format!("{axis} {value}")).collect();
         at.join(", ")
     }
+}
+
+/// A line for each combination and traffic entry of which something other than the network decided the rate.
+pub fn limited(points: &[Point]) -> String {
+    points.iter().map(|point| point.limited.as_str()).collect()
 }
 
 /// The unit of a metric after a statistic: a share above a threshold is in percent.

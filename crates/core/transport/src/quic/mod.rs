@@ -25,7 +25,7 @@ pub use crate::wire::quic::{
 
 use crate::{Config, Connection, Event, Limits, State, Stats, Transmit, Wire};
 use acks::{ArrivedPackets, MAX_ACK_DELAY};
-use cca::{Control, EcnMode};
+use cca::{Control, EcnMode, Phase};
 use sender::QuicSender;
 use streams::{RecvStreams, SendStreams};
 use units::{Duration, Ecn, Instant};
@@ -367,11 +367,14 @@ impl Connection for Quic {
 
     /// Of the first path, but for the bytes, which are those of all.
     fn state(&self) -> State {
+        let of = State::of(self.control(), self.srtt());
+        let repairs = self.paths[0].sender.recovery.is_active() && self.control().uses_prr();
         State {
             in_flight: self.in_flight(),
             acked: self.send_streams.acked(),
             limit: self.limits().now(),
-            ..State::of(self.control(), self.srtt())
+            phase: if repairs { Phase::Recovery } else { of.phase },
+            ..of
         }
     }
 

@@ -38,7 +38,7 @@ pub(super) struct QuicSender {
     pub(super) keep_probing: bool,
     probe_at: Instant,
     probes_due: u32,
-    recovery: RecoveryPeriod,
+    pub(super) recovery: RecoveryPeriod,
     /// The first packet of a recovery may leave regardless of the window (7.3.2).
     rescue: bool,
     marks: u32,

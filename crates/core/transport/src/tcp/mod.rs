@@ -297,8 +297,8 @@ impl Connection for Tcp {
         self.sender.may_wait()
     }
 
-    fn held_back(&mut self) {
-        self.sender.held_back();
+    fn held_back(&mut self, now: Instant) {
+        self.sender.held_back(now);
     }
 
     fn stats(&self) -> Stats {

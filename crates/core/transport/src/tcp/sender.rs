@@ -301,10 +301,19 @@ impl Sender {
 
     /// The queue of its own computer is full: the window is not the limit then, and does not grow
     /// (Linux `tcp_write_xmit` and `tcp_cwnd_validate`).
-    pub fn held_back(&mut self) {
+    pub fn held_back(&mut self, now: Instant) {
         if self.active {
             self.pause(false);
         }
+        let len = self.board.lost_len().unwrap_or_else(|| self.new_len());
+        let fits = self.fits(len.into());
+        let may = len > 0 && fits && self.pacer.next() <= now;
+        let limit = if may {
+            Limit::Computer
+        } else {
+            self.limit(len, fits)
+        };
+        self.limits.wait(now, limit);
     }
 
     fn fits(&self, len: u64) -> bool {

@@ -57,6 +57,45 @@ fn a_window_that_is_enough_limits_nothing() {
     assert_eq!(result.limits, []);
 }
 
+/// A sender that its own computer holds back does not lack data: nothing is said of it, and its moments say what it is.
+#[test]
+fn a_sender_that_its_own_computer_holds_back_waits_for_no_application() {
+    let link = r#"rate = "100mbit", rtt = "10ms", buffer = "1000p""#;
+    let more = "duration = \"4s\"\nsmall_queues = true\nsenders = \"10ms\"";
+    let result = run(link, r#"control = "cubic""#, more);
+    assert_eq!(result.limits, []);
+    let limits = &result.senders[0].limit[100..];
+    let held = limits
+        .iter()
+        .filter(|by| by.as_deref() == Some("computer"))
+        .count();
+    assert!(2 * held > limits.len(), "{held} of {}", limits.len());
+    // With one packet to send there is nothing to hold back: the rest of the time it has no data.
+    let text = r#"
+        duration = "4s"
+        small_queues = true
+        senders = "10ms"
+        disciplines = ["pfifo"]
+        link = { rate = "100mbit", rtt = "10ms", buffer = "1000p" }
+        traffic = [{ name = "short", kind = "bulk", size = "100kB" }]
+    "#;
+    let short = measured(text);
+    let last = short.senders[0].limit.last().unwrap();
+    assert_eq!(last.as_deref(), Some("application"));
+}
+
+/// QUIC repairs for a round trip after a loss, as TCP does; BBR goes on.
+#[test]
+fn recovery_is_told_over_quic_too() {
+    for (control, recovers) in [("reno", true), ("bbr", false)] {
+        let flow = format!("control = \"{control}\", carrier = \"quic\"");
+        let more = "duration = \"20s\"\nsenders = \"10ms\"";
+        let result = run(USUAL, &flow, more);
+        let told = result.senders[0].phase.iter().any(|of| of == "recovery");
+        assert_eq!(told, recovers, "{control}");
+    }
+}
+
 const USUAL: &str = r#"rate = "20mbit", rtt = "40ms", buffer = "1bdp""#;
 
 /// The moments are in the results, and change nothing else in them.

@@ -1,6 +1,7 @@
 //! What senders were at over time.
 
 use super::frame::section as wrap;
+use super::look::looks;
 use super::report::{CARD, Report};
 use crate::draw::Point;
 use crate::draw::axis::Axis;
@@ -47,6 +48,8 @@ fn plots(report: &Report<'_>, &(label, file, value): &Drawn) -> Markup {
         return html! {};
     }
     let axis = Axis::from_zero(label, most, 5);
+    let names = names(report);
+    let looks = looks(&names);
     let cards = report.cards("grid", &format!("senders-{file}"), |card| {
         let senders = card.run.senders.get(..MOST).unwrap_or(&card.run.senders);
         if senders.is_empty() {
@@ -54,21 +57,40 @@ fn plots(report: &Report<'_>, &(label, file, value): &Drawn) -> Markup {
         }
         let mut plot = Plot::new(CARD, 210.0, report.time_axis(), axis.clone());
         report.shade(&mut plot, card.run);
-        plot.series(&card.key, "", |plot| {
-            for sender in senders {
-                let moments = sender.time_s.iter().copied();
-                let points: Vec<Point> = moments.zip(value(sender)).collect();
-                plot.line(&sender.name, &points);
-            }
-        });
+        for sender in senders {
+            let moments = sender.time_s.iter().copied();
+            let points: Vec<Point> = moments.zip(value(sender)).collect();
+            let place = names.iter().position(|name| *name == sender.name)?;
+            let look = looks.get(place)?;
+            plot.series(&look.key(&sender.name), "", |plot| plot.line("", &points));
+        }
         let drawing = plot.finish(&format!("{label} with {}", card.run.discipline));
-        let named: Vec<&str> = senders.iter().map(|sender| sender.name.as_str()).collect();
         let more = match card.run.senders.len().saturating_sub(MOST) {
             0 => String::new(),
-            more => format!(" and {more} more, not drawn"),
+            more => format!(" ({more} more flows are not drawn)"),
         };
-        let fact = format!("{label}: {}{more}", named.join(", "));
+        let fact = format!("{label}{more}");
         Some((fact, report.plot(card.file, drawing, &html! {})))
     });
-    html! { (cards) }
+    html! {
+        p class="legend" {
+            @for (name, look) in names.iter().zip(&looks) {
+                span { (look.swatch()) (name) }
+            }
+        }
+        (cards)
+    }
+}
+
+/// The names of all flows that are drawn, once each.
+fn names<'a>(report: &Report<'a>) -> Vec<&'a str> {
+    let mut names: Vec<&str> = Vec::new();
+    for drawn in &report.drawn {
+        for sender in drawn.run.senders.iter().take(MOST) {
+            if !names.contains(&sender.name.as_str()) {
+                names.push(&sender.name);
+            }
+        }
+    }
+    names
 }

@@ -2,6 +2,7 @@
 
 mod doubts;
 mod plots;
+mod senders;
 
 use super::html;
 use super::page::{Pages, page as whole};

@@ -251,7 +251,7 @@ fn about(scenario: &Scenario, args: &SweepArgs) -> String {
 
 fn table(sweep: &Sweep, points: &[Point], scenario: &Scenario, args: &SweepArgs) -> String {
     let about = about(scenario, args);
-    let doubts = sweep.invalid(points) + &sweep.limited(points);
+    let doubts = sweep.invalid(points) + &sweep::limited(points);
     let mut text = format!("{}: {about}\n", scenario.name);
     for (place, shown) in sweep.shown(points).into_iter().enumerate() {
         let (head, rows) = shown.table();

@@ -216,6 +216,31 @@ fn control_runs_stand_beside_their_runs() {
     }
 }
 
+/// 8 kB in 40 ms are 1.6 Mbit/s: a note, not a doubt, at the point where it is so.
+#[test]
+fn a_limit_that_is_not_the_networks_is_noted() {
+    let folder = folder("sweep-limits");
+    let args = ["-d", "pfifo", "--over", "receive_window=8kB,1MB"];
+    let more = ["--format", "json", "--report", "r.html"];
+    let json: Value = serde_json::from_str(&sweep(&folder, &[args, more].concat())).unwrap();
+    let limit = &json["points"][0]["limits"][0];
+    assert_eq!(
+        (&limit["name"], &limit["by"]),
+        (&"bulk".into(), &"receiver".into())
+    );
+    assert!(
+        limit["seed"].is_u64() && limit["share"].as_f64().unwrap() > 0.5,
+        "{limit}"
+    );
+    assert!(json["points"][1]["limits"].is_null(), "{json}");
+    let note = "not the network's limit: pfifo, receive_window 8kB, ";
+    let page = std::fs::read_to_string(folder.0.join("r.html")).unwrap();
+    assert!(page.contains(&format!("<p>{note}")), "{page}");
+    assert!(!page.contains("<strong>not"), "{page}");
+    let table = sweep(&folder, &args);
+    assert_eq!(table.matches(note).count(), 1, "{table}");
+}
+
 #[test]
 fn csv_and_the_page_hold_every_point() {
     let folder = folder("sweep-csv");
