@@ -48,18 +48,20 @@ trap 'rm -rf "$work"' EXIT
 repository=
 files=0
 
-# The object's hash is that of all that is in it: git refuses what does not have it.
+# The object's hash is that of all that is in it: git refuses what does not have it. Whole commits come, in one
+# connection each: without their files (--filter=blob:none) each file would need a connection of its own. git's input
+# is not the list.
 fetch() {
     echo "fetch-recordings: $repository at $commit ($licence)"
     rm -rf "$work/repo"
-    git init -q --bare "$work/repo"
-    git --git-dir="$work/repo" fetch -q --depth 1 "$from/$repository" "$commit" ||
+    git init -q --bare "$work/repo" </dev/null
+    git --git-dir="$work/repo" fetch -q --depth 1 "$from/$repository" "$commit" </dev/null ||
         fail "$from/$repository has no commit $commit"
 }
 
 take() {
     case $name in /* | *..*) fail "$list: $name is no name below a folder" ;; esac
-    git --git-dir="$work/repo" cat-file blob "$commit:$path" >"$work/file" 2>/dev/null ||
+    git --git-dir="$work/repo" cat-file blob "$commit:$path" </dev/null >"$work/file" 2>/dev/null ||
         fail "$repository has no file $path at $commit"
     found=$(sha256sum <"$work/file" | cut -d ' ' -f 1)
     [ "$found" = "$hash" ] || fail "$name: found SHA-256 $found, expected $hash"
@@ -68,10 +70,15 @@ take() {
     files=$((files + 1))
 }
 
-while read -r first second rest; do
+# The last line may have no end.
+while read -r first second rest || [ -n "$first" ]; do
     case $first in
     '' | '#'*) ;;
     repository)
+        case $rest in
+        *' '*) ;;
+        *) fail "$list: repository $second: found \"$rest\", expected a commit and a licence" ;;
+        esac
         repository=$second commit=${rest%% *} licence=${rest#* }
         fetch
         ;;

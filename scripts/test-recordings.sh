@@ -41,10 +41,21 @@ take "# two" "$of" "$a traces/x/0.txt data/a trace.txt" "$b traces/x/1.txt data/
 [ "$(hash "$work/out/traces/x/1.txt")" = "$b" ] || fail "1.txt is another one"
 grep -q "2 files" "$work/said" || fail "found: $(cat "$work/said")"
 
+# A last line without an end counts, and a git that reads its input leaves the list alone.
+mkdir "$work/bin"
+printf '#!/bin/sh\ncat >/dev/null\nexec %s "$@"\n' "$(command -v git)" >"$work/bin/git"
+chmod 755 "$work/bin/git"
+printf '%s\n%s\n%s' "$of" "$a traces/x/0.txt data/a trace.txt" "$b traces/x/1.txt data/b.txt" >"$work/list"
+rm -rf "$work/out"
+PATH=$work/bin:$PATH sh scripts/fetch-recordings.sh "$work/out" --list "$work/list" --from "file://$work/git" \
+    >"$work/said" 2>&1 || fail "$(cat "$work/said")"
+grep -q "2 files" "$work/said" || fail "found: $(cat "$work/said")"
+
 refused "found SHA-256 $b, expected $a" "$of" "$a traces/x/0.txt data/b.txt"
 [ ! -e "$work/out/traces/x/0.txt" ] || fail "a file with another content was written"
 refused "has no file data/c.txt" "$of" "$a traces/x/0.txt data/c.txt"
 refused "has no commit" "repository owner/name 0123456789012345678901234567890123456789 MIT"
+refused "expected a commit and a licence" "repository owner/name $commit" "$a traces/x/0.txt data/b.txt"
 refused "is no name below a folder" "$of" "$a ../0.txt data/b.txt"
 refused "above all repositories" "$a traces/x/0.txt data/b.txt"
 grep -c '^repository ' scripts/recordings.txt | grep -qx 4 || fail "scripts/recordings.txt has not four repositories"

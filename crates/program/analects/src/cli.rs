@@ -58,7 +58,8 @@ pub enum Command {
     /// Run the experiments of a paper again, and check what it claims.
     Reproduce(ReproduceArgs),
     /// Make a tenth of all claims again, drawn by a seed and with seeds that no page has, and compare them with the
-    /// pages: what an evaluator of artifacts asks first. The status is 1 if a verdict comes out the other way.
+    /// pages: what an evaluator of artifacts asks first. The status is 1 if a verdict comes out the other way, or if
+    /// nothing could be compared.
     Evaluate(EvaluateArgs),
     /// Find how often to run experiments to decide most of their claims in so many hours: make
     /// their quick runs, and print the file that `reproduce --runs` reads.

@@ -1,19 +1,23 @@
 //! The tables of claims on pages, read back.
 
+use crate::Experiment;
 use crate::claim::ClaimVerdict;
-use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-/// The sections of all pages, by experiment.
+/// The sections of all pages.
 #[derive(Debug, Default)]
-pub struct Pages(BTreeMap<String, Section>);
+pub struct Pages(Vec<Section>);
 
 /// What a page says of an experiment.
 #[derive(Debug, Default)]
 pub struct Section {
     /// The page's file.
     pub file: String,
+    /// The experiment's name.
+    id: String,
+    /// What made it, after `analects reproduce`: with several calls, for the first ones.
+    command: String,
     /// The fingerprint of the experiment that it was made of, if it has one.
     fingerprint: Option<String>,
     rows: Vec<Row>,
@@ -44,6 +48,19 @@ impl Row {
 }
 
 impl Section {
+    /// The preset of its calls, if another than the experiment's own: of several, the first.
+    pub fn calls(&self) -> Option<&str> {
+        option(&self.command, "--calls")
+    }
+
+    /// Whether it was made of this text of the experiment, with what that draws.
+    fn is_of(&self, experiment: &Experiment) -> bool {
+        let text = experiment.text.as_deref();
+        self.id == experiment.id
+            && (text.is_none() || self.fingerprint.as_deref() == text)
+            && option(&self.command, "--draw") == experiment.written.draw.as_deref()
+    }
+
     /// The rows of a sentence.
     pub fn rows(&self, said: &str) -> Vec<&Row> {
         let said = cell(said);
@@ -51,8 +68,14 @@ impl Section {
     }
 }
 
+/// The value of an option of a command.
+fn option<'c>(command: &'c str, name: &str) -> Option<&'c str> {
+    let mut words = command.split(' ').skip_while(|word| *word != name);
+    words.nth(1)
+}
+
 /// Text as a cell has it.
-fn cell(text: &str) -> String {
+pub(super) fn cell(text: &str) -> String {
     text.replace('\n', " ").trim().to_owned()
 }
 
@@ -74,52 +97,67 @@ impl Pages {
         Ok(pages)
     }
 
-    /// The section of an experiment, if it was made of this text of it.
-    pub fn section(&self, id: &str, fingerprint: Option<&str>) -> Option<&Section> {
-        let section = self.0.get(id)?;
-        let same = fingerprint.is_none() || section.fingerprint.as_deref() == fingerprint;
-        same.then_some(section)
+    /// The section of an experiment, if one was made of this text of it, with what that draws, and not quickly.
+    pub fn section(&self, experiment: &Experiment) -> Option<&Section> {
+        self.0.iter().find(|section| section.is_of(experiment))
     }
 
     /// Adds the sections of one page.
     fn add(&mut self, file: &str, text: &str) {
-        let mut id = None;
+        // A quick run is less than the experiment.
+        if is_quick(text) {
+            return;
+        }
+        let mut section: Option<Section> = None;
         let mut table: Option<Columns> = None;
         for line in text.lines() {
             if let Some(heading) = line.strip_prefix("## ") {
-                id = heading.split_once(": ").map(|(id, _)| id.to_owned());
+                self.0.extend(section.take());
+                section = heading.split_once(": ").map(|(id, _)| Section {
+                    file: file.to_owned(),
+                    id: id.to_owned(),
+                    ..Section::default()
+                });
                 table = None;
             }
-            let Some(id) = &id else {
+            let Some(section) = &mut section else {
                 continue;
             };
             let cells = cells(line);
             if cells.is_empty() {
                 table = None;
-                if let Some(found) = fingerprint(line) {
-                    let section = self.0.entry(id.clone()).or_default();
-                    section.fingerprint = Some(found.to_owned());
+                if section.command.is_empty()
+                    && let Some((command, fingerprint)) = made_by(line)
+                {
+                    command.clone_into(&mut section.command);
+                    section.fingerprint = fingerprint.map(str::to_owned);
                 }
             } else if let Some(columns) = &table {
-                let section = self.0.entry(id.clone()).or_default();
-                file.clone_into(&mut section.file);
-                section
-                    .rows
-                    .extend(columns.row(&cells, section.rows.last()));
+                let row = columns.row(&cells, section.rows.last());
+                section.rows.extend(row);
             } else {
-                table = Columns::of(&cells);
+                table = Columns::of(&cells, section.calls());
             }
         }
+        self.0.extend(section);
     }
 }
 
-/// The fingerprint of the experiment in a line that says what made a section.
-fn fingerprint(line: &str) -> Option<&str> {
-    let (_, rest) = line
-        .starts_with("`analects reproduce ")
-        .then(|| line.split_once(", experiment "))??;
-    let end = rest.find(|c: char| !c.is_ascii_hexdigit());
-    Some(&rest[..end.unwrap_or(rest.len())])
+/// Whether the command that made a page had --quick.
+fn is_quick(page: &str) -> bool {
+    let mut lines = page.lines();
+    let command = lines.find_map(|line| line.strip_prefix("Made by `")?.split_once('`'));
+    command.is_some_and(|(command, _)| command.split(' ').any(|word| word == "--quick"))
+}
+
+/// The command and the fingerprint of the experiment in a line that says what made a section.
+fn made_by(line: &str) -> Option<(&str, Option<&str>)> {
+    let (command, rest) = line.strip_prefix("`analects reproduce ")?.split_once('`')?;
+    let fingerprint = rest.split_once(", experiment ").map(|(_, rest)| {
+        let end = rest.find(|c: char| !c.is_ascii_hexdigit());
+        &rest[..end.unwrap_or(rest.len())]
+    });
+    Some((command, fingerprint))
 }
 
 /// The cells of a row; none if the line is no row.
@@ -144,15 +182,18 @@ struct Columns {
 }
 
 impl Columns {
-    /// Those of a table with this head, if it is one of claims; of several calls, the first.
-    fn of(head: &[String]) -> Option<Columns> {
-        let known = ["sentence", "question"];
-        let first = head.first()?;
-        let verdict = head.iter().position(|cell| cell == "verdict")?;
-        known.contains(&first.as_str()).then_some(Columns {
-            ours: verdict - 1,
-            verdict,
-        })
+    /// Those of a table with this head, if it is one of claims; of several calls, those of `calls`.
+    fn of(head: &[String], calls: Option<&str>) -> Option<Columns> {
+        let [first, second, ..] = head else {
+            return None;
+        };
+        // Earlier pages have tables without checks.
+        let of_claims = ["sentence", "question"].contains(&first.as_str()) && second == "check";
+        let ours = |cell: &String| cell == "ours (95 %)" || Some(cell.as_str()) == calls;
+        let ours = head.iter().position(ours)?;
+        let verdict = ours + 1;
+        let has_verdict = head.get(verdict).is_some_and(|cell| cell == "verdict");
+        (of_claims && has_verdict).then_some(Columns { ours, verdict })
     }
 
     /// A row below the head; none for the line under the head.
@@ -199,11 +240,35 @@ What the paper says:
 | a | 1 |
 ";
 
+    /// An experiment with this name and fingerprint.
+    fn experiment(id: &str, fingerprint: &str, draw: Option<&str>) -> Experiment {
+        let text = r#"
+            title = "t"
+            paper = "p"
+            about = "a"
+            [scenario]
+            duration = "5s"
+            disciplines = ["pfifo"]
+            link = { rate = "10mbit", rtt = "20ms" }
+            traffic = [{ name = "bulk", kind = "bulk" }]
+        "#;
+        let mut experiment = Experiment::parse(id, "e.toml", text).unwrap();
+        experiment.text = Some(fingerprint.to_owned());
+        experiment.written.draw = draw.map(str::to_owned);
+        experiment
+    }
+
+    fn pages(page: &str) -> Pages {
+        let mut pages = Pages::default();
+        pages.add("e.md", page);
+        pages
+    }
+
     #[test]
     fn rows_of_claims_are_read_back() {
-        let mut pages = Pages::default();
-        pages.add("e.md", PAGE);
-        let section = pages.section("own/e", Some("0123456789ab")).unwrap();
+        let pages = pages(PAGE);
+        let section = pages.section(&experiment("own/e", "0123456789ab", None));
+        let section = section.unwrap();
         assert_eq!(section.file, "e.md");
         let rows = section.rows("“It is a|b” (1)");
         assert_eq!(rows.len(), 3);
@@ -216,10 +281,45 @@ What the paper says:
         assert_eq!(rows[0].verdict(), Some(ClaimVerdict::Holds));
         assert_eq!(rows[0].ours, "7.1 (6.0 to 8.2) s");
         assert_eq!(section.rows.len(), 4, "other tables are none of claims");
-        assert!(
-            pages.section("own/e", Some("ffff")).is_none(),
-            "another text"
-        );
-        assert!(pages.section("own/f", None).is_none());
+        for (id, fingerprint) in [("own/e", "ffff"), ("own/f", "0123456789ab")] {
+            let other = experiment(id, fingerprint, None);
+            assert!(pages.section(&other).is_none(), "{id} {fingerprint}");
+        }
+    }
+
+    #[test]
+    fn what_was_drawn_otherwise_or_made_quickly_is_no_page() {
+        let own = experiment("own/e", "0123456789ab", Some("a1"));
+        let is_found = |page: &str| pages(page).section(&own).is_some();
+        let drawn = |text: &str| PAGE.replace("own/e`", &format!("own/e --draw {text}`"));
+        assert!(is_found(&drawn("a1")));
+        assert!(!is_found(&drawn("b2")));
+        assert!(!is_found(PAGE));
+        let made = |option: &str| {
+            let top = format!("# What holds\nMade by `analects reproduce own/all{option}`, x.\n");
+            drawn("a1").replace("# What holds\n", &top)
+        };
+        assert!(is_found(&made(" --seed 1")));
+        assert!(!is_found(&made(" --quick --seed 1")));
+    }
+
+    #[test]
+    fn of_several_calls_the_column_is_that_of_the_first_command() {
+        let page = "## own/e: A title
+`analects reproduce own/e --calls webrtc`: 6 runs, experiment 0123456789ab, statistics x, analects 0.
+
+`analects reproduce own/e --calls paper`: 6 runs, experiment 0123456789ab, statistics x, analects 0.
+
+| question | check | paper | verdict | webrtc | verdict | note |
+| --- | --- | --- | --- | --- | --- | --- |
+| Is it? | stall: at most 5 | 7.1 | does not hold | 2.0 | holds |  |
+";
+        let own = experiment("own/e", "0123456789ab", None);
+        let pages = pages(page);
+        let section = pages.section(&own).unwrap();
+        assert_eq!(section.calls(), Some("webrtc"));
+        let rows = section.rows("Is it?");
+        assert_eq!(rows[0].ours, "2.0");
+        assert_eq!(rows[0].verdict(), Some(ClaimVerdict::Holds));
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{EngineArgs, ExperimentArgs, Parallel, Shape};
 use clap::Args;
+use reproduce::evaluation::MOST;
 use std::path::PathBuf;
 
 /// Which experiments to run, and how to tell of them.
@@ -45,7 +46,7 @@ pub struct EvaluateArgs {
     #[arg(value_name = "EXPERIMENT")]
     pub experiments: Vec<String>,
     /// What is drawn, and with which seeds it is run: another number draws others.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(..=MOST))]
     pub seed: u64,
     /// Minutes after which no further run begins.
     #[arg(long, value_name = "MINUTES", default_value_t = 30.0)]

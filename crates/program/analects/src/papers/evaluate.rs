@@ -16,6 +16,7 @@ use scenario::{Choice, Scenario};
 use serde::Serialize;
 use std::collections::VecDeque;
 use std::fmt::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use units::Refusal;
 
@@ -36,8 +37,13 @@ pub fn run(args: &EvaluateArgs) -> Result<()> {
         let message = format!("--minutes {}: that is no length of time", args.minutes);
         return Err(Refused::new(&message, "write a number above zero"));
     }
-    let (sentences, parts) = evaluation::drawn(experiments(&args.experiments)?, args.seed);
-    let (compared, left_out) = made(args, &pages, parts)?;
+    let experiments = experiments(&args.experiments)?.into_iter();
+    let experiments = experiments.map(|one| Ok(evaluation::as_published(one, &pages)?));
+    let experiments = experiments.collect::<Result<Vec<Experiment>>>()?;
+    let (sentences, parts) = evaluation::drawn(experiments, args.seed);
+    let drawn = parts.iter().map(|part| evaluation::sentences(part).len());
+    let drawn = drawn.sum();
+    let Made { compared, left_out } = made(args, &pages, parts)?;
     let data = plans::data();
     let report = Report {
         version: own::version_of_results(),
@@ -45,6 +51,7 @@ pub fn run(args: &EvaluateArgs) -> Result<()> {
         seed: args.seed,
         minutes: args.minutes,
         sentences,
+        drawn,
         compared,
         left_out,
     };
@@ -57,10 +64,16 @@ pub fn run(args: &EvaluateArgs) -> Result<()> {
             "the report has them; more seeds of one: analects reproduce --only CLAIM --seed N";
         return Err(Refused::failed(&message, help));
     }
-    Ok(())
+    match report.nothing() {
+        Some(message) => {
+            let help = "the pages of the present experiments are made by `analects reproduce`";
+            Err(Refused::failed(&message, help))
+        }
+        None => Ok(()),
+    }
 }
 
-/// The experiments that are drawn from.
+/// The experiments that are drawn from, each once.
 fn experiments(names: &[String]) -> Result<Vec<Experiment>> {
     let all = registry::names().map(str::to_owned);
     let names: Vec<String> = if names.is_empty() {
@@ -68,9 +81,14 @@ fn experiments(names: &[String]) -> Result<Vec<Experiment>> {
     } else {
         names.to_vec()
     };
-    let mut found = Vec::new();
+    let mut found: Vec<Experiment> = Vec::new();
     for name in names {
-        found.extend(plans::experiments(&name)?);
+        for one in plans::experiments(&name)? {
+            let same = |other: &Experiment| (&other.id, &other.text) == (&one.id, &one.text);
+            if !found.iter().any(same) {
+                found.push(one);
+            }
+        }
     }
     Ok(found)
 }
@@ -87,28 +105,53 @@ struct Turn {
 #[derive(Debug, Serialize)]
 struct LeftOut {
     experiment: String,
-    claims: Vec<String>,
+    sentences: Vec<String>,
     why: String,
 }
 
 impl LeftOut {
     fn of(part: &Experiment, why: &str) -> LeftOut {
-        let claims = part.written.claim.iter();
         LeftOut {
             experiment: part.id.clone(),
-            claims: claims.map(|claim| claim.id.clone()).collect(),
+            sentences: evaluation::sentences(part),
             why: why.to_owned(),
         }
     }
 }
 
+/// What came of the parts.
+#[derive(Debug, Default)]
+struct Made {
+    compared: Vec<Compared>,
+    left_out: Vec<LeftOut>,
+}
+
+impl Made {
+    /// What a turn has is all that there is of its part.
+    fn close(&mut self, mut turn: Turn) {
+        if turn.done.is_empty() {
+            let left = LeftOut::of(&turn.part, "there was no time");
+            self.left_out.push(left);
+        }
+        self.compared.append(&mut turn.done);
+    }
+
+    /// A turn failed: what was compared with fewer seeds stays.
+    fn failed(&mut self, mut turn: Turn, why: &str) {
+        let seeds = if turn.done.is_empty() {
+            ""
+        } else {
+            "with all seeds: "
+        };
+        let left = LeftOut::of(&turn.part, &format!("{seeds}{why}"));
+        self.left_out.push(left);
+        self.compared.append(&mut turn.done);
+    }
+}
+
 /// Makes the parts in turns, until all are made or the time is over. What a turn made is kept for the next one.
 #[expect(clippy::disallowed_methods, reason = "when to stop, not a result")]
-fn made(
-    args: &EvaluateArgs,
-    pages: &Pages,
-    parts: Vec<Experiment>,
-) -> Result<(Vec<Compared>, Vec<LeftOut>)> {
+fn made(args: &EvaluateArgs, pages: &Pages, parts: Vec<Experiment>) -> Result<Made> {
     let end = Instant::now() + Duration::from_secs_f64(args.minutes * 60.0);
     let store = many::store(&args.out.join("store"))?;
     let pool = many::pool(&args.parallel)?;
@@ -123,11 +166,12 @@ fn made(
         store: &store,
         basis: &basis,
     };
-    let (mut compared, mut left_out) = (Vec::new(), Vec::new());
+    let mut made = Made::default();
     let mut turns = VecDeque::new();
     for mut part in parts {
         if part.written.engine == Wants::Kernel {
-            left_out.push(LeftOut::of(&part, "it needs Linux in a virtual machine"));
+            let left = LeftOut::of(&part, "it needs Linux in a virtual machine");
+            made.left_out.push(left);
             continue;
         }
         let all = part.written.seeds;
@@ -138,25 +182,19 @@ fn made(
     while let Some(mut turn) = turns.pop_front() {
         let left = end.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            if turn.done.is_empty() {
-                left_out.push(LeftOut::of(&turn.part, "there was no time"));
-            }
-            compared.append(&mut turn.done);
+            made.close(turn);
             continue;
         }
         let share = (left / (turns.len() as u32 + 1)).max(LEAST).min(left);
-        let until = Until {
-            engine: &*chosen.engine,
-            end: Instant::now() + share,
-        };
+        let until = Until::new(&*chosen.engine, Instant::now() + share);
         match one(&until, &turn.part, wanted, keeping, &pool) {
             Ok(outcome) => turn.done = evaluation::compared(&outcome, pages, turn.all),
-            Err(_) if until.is_over() => {
+            Err(_) if until.has_refused() => {
                 turns.push_back(turn);
                 continue;
             }
             Err(refused) => {
-                left_out.push(LeftOut::of(&turn.part, &refused.to_string()));
+                made.failed(turn, &refused.to_string());
                 continue;
             }
         }
@@ -165,20 +203,36 @@ fn made(
             turn.part.written.seeds = turn.all;
             turns.push_back(turn);
         } else {
-            compared.append(&mut turn.done);
+            made.close(turn);
         }
     }
-    compared.sort_by(|a, b| (a.agreement, &a.id).cmp(&(b.agreement, &b.id)));
-    Ok((compared, left_out))
+    made.compared
+        .sort_by(|a, b| (a.agreement, &a.id).cmp(&(b.agreement, &b.id)));
+    Ok(made)
 }
 
 /// An engine that begins no run after a moment.
 struct Until<'a> {
     engine: &'a dyn Engine,
     end: Instant,
+    /// Whether a run was refused for that: other errors of a turn are its own.
+    refused: AtomicBool,
 }
 
-impl Until<'_> {
+impl<'a> Until<'a> {
+    fn new(engine: &'a dyn Engine, end: Instant) -> Until<'a> {
+        let refused = AtomicBool::new(false);
+        Until {
+            engine,
+            end,
+            refused,
+        }
+    }
+
+    fn has_refused(&self) -> bool {
+        self.refused.load(Ordering::Relaxed)
+    }
+
     #[expect(clippy::disallowed_methods, reason = "when to stop, not a result")]
     fn is_over(&self) -> bool {
         Instant::now() >= self.end
@@ -206,6 +260,7 @@ impl Engine for Until<'_> {
         sink: &mut dyn Sink,
     ) -> std::result::Result<Vec<BuiltLink>, EngineError> {
         if self.is_over() {
+            self.refused.store(true, Ordering::Relaxed);
             let refusal = Refusal::new("the time for it is over");
             let entry = "duration".to_owned();
             return Err(EngineError { entry, refusal });
@@ -221,8 +276,10 @@ struct Report<'a> {
     data: &'a str,
     seed: u64,
     minutes: f64,
-    /// Sentences with a verdict, of which a tenth was drawn.
+    /// Sentences with a verdict.
     sentences: usize,
+    /// Those of them that were drawn.
+    drawn: usize,
     compared: Vec<Compared>,
     left_out: Vec<LeftOut>,
 }
@@ -231,6 +288,25 @@ impl Report<'_> {
     fn counted(&self, agreement: Agreement) -> usize {
         let compared = self.compared.iter();
         compared.filter(|of| of.agreement == agreement).count()
+    }
+
+    /// What there is instead of a comparison, if there is none.
+    fn nothing(&self) -> Option<String> {
+        let [untested, no_page] =
+            [Agreement::Untested, Agreement::NoPage].map(|one| self.counted(one));
+        (untested + no_page == self.compared.len()).then(|| {
+            format!(
+                "nothing of the draw could be compared: of {} sentences {no_page} have no page of the present \
+                 experiment, {untested} are not tested here, {} were not made",
+                self.drawn,
+                self.not_made()
+            )
+        })
+    }
+
+    /// How many of what was drawn were not made.
+    fn not_made(&self) -> usize {
+        self.drawn.saturating_sub(self.compared.len())
     }
 
     fn write(&self, args: &EvaluateArgs) -> Result<()> {
@@ -245,13 +321,13 @@ impl Report<'_> {
 
     /// The report to read.
     fn text(&self) -> String {
-        let left_out: usize = self.left_out.iter().map(|of| of.claims.len()).sum();
         let mut text = format!(
-            "Of {} sentences with a verdict, {} of a drawn tenth were made again (seed {}, at most {} min), with {}, \
-             by analects {}.\n",
+            "Of {} sentences with a verdict, {} were drawn (seed {}), and {} of these made again (at most {} min), \
+             with {}, by analects {}.\n",
             self.sentences,
-            self.compared.len(),
+            self.drawn,
             self.seed,
+            self.compared.len(),
             self.minutes,
             self.data,
             self.version
@@ -267,15 +343,19 @@ impl Report<'_> {
             "Of {} values with two intervals, {apart} have intervals that do not meet.",
             overlaps.len()
         );
-        _ = writeln!(text, "{left_out} checks could not be made.");
+        _ = writeln!(
+            text,
+            "{} of the sentences drawn were not made.",
+            self.not_made()
+        );
         for compared in &self.compared {
             told(&mut text, compared);
         }
         for left in &self.left_out {
-            let claims = left.claims.join(", ");
+            let sentences = left.sentences.join(", ");
             _ = write!(
                 text,
-                "\nnot made: {} ({claims}): {}\n",
+                "\nnot made: {} ({sentences}): {}\n",
                 left.experiment, left.why
             );
         }
@@ -308,5 +388,98 @@ fn told(text: &mut String, of: &Compared) {
             "    {}: {}; now {}{apart}",
             value.of, value.published, value.now
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runs::engines::with_names;
+
+    /// Fails whatever it is asked to run.
+    struct Failing;
+
+    impl Engine for Failing {
+        fn name(&self) -> &'static str {
+            "failing"
+        }
+
+        fn check(&self, _: &Scenario) -> Vec<Unsupported> {
+            Vec::new()
+        }
+
+        fn run(
+            &self,
+            _: &Scenario,
+            _: &Choice,
+            _: u64,
+            _: &mut dyn Sink,
+        ) -> std::result::Result<Vec<BuiltLink>, EngineError> {
+            Err(EngineError {
+                entry: "link".to_owned(),
+                refusal: Refusal::new("it fails"),
+            })
+        }
+    }
+
+    struct NoSink;
+
+    impl Sink for NoSink {
+        fn event(&mut self, _: units::Instant, _: &measure::Event) {}
+    }
+
+    fn part() -> Experiment {
+        let found = registry::find("confucius/fig14").unwrap();
+        found.into_iter().next().unwrap()
+    }
+
+    fn compared() -> Compared {
+        Compared {
+            id: "e/c".to_owned(),
+            sentence: String::new(),
+            page: None,
+            published: None,
+            now: None,
+            agreement: Agreement::Open,
+            seeds: (10, 30),
+            values: Vec::new(),
+        }
+    }
+
+    /// The time may be over when a run has failed of itself.
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "when to stop, not a result")]
+    fn only_what_the_time_refused_is_a_matter_of_time() {
+        let text = r#"
+            duration = "5s"
+            disciplines = ["pfifo"]
+            link = { rate = "10mbit", rtt = "20ms" }
+            traffic = [{ name = "bulk", kind = "bulk" }]
+        "#;
+        let document = scenario::Document::parse("e.toml", text).unwrap();
+        let scenario = with_names(|names| document.resolve(names)).unwrap();
+        let choice: Choice = "pfifo".parse().unwrap();
+        let run = |until: &Until<'_>| until.run(&scenario, &choice, 1, &mut NoSink);
+        let mut until = Until::new(&Failing, Instant::now() + Duration::from_secs(3600));
+        assert!(run(&until).is_err());
+        until.end = Instant::now();
+        assert!(until.is_over() && !until.has_refused());
+        assert!(run(&until).is_err());
+        assert!(until.has_refused());
+    }
+
+    #[test]
+    fn what_was_compared_before_a_failure_stays() {
+        let turn = |done| Turn {
+            part: part(),
+            all: 30,
+            done,
+        };
+        let mut made = Made::default();
+        made.failed(turn(vec![compared()]), "it fails");
+        assert_eq!((made.compared.len(), made.left_out.len()), (1, 1));
+        assert_eq!(made.left_out[0].why, "with all seeds: it fails");
+        made.failed(turn(Vec::new()), "it fails");
+        assert_eq!(made.left_out[1].why, "it fails");
     }
 }

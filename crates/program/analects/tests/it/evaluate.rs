@@ -51,11 +51,14 @@ fn report(folder: &Folder) -> Value {
 #[test]
 fn a_tenth_is_made_again_and_says_what_the_page_says() {
     let folder = folder("evaluate-same");
-    let output = folder.analects(&EVALUATE);
+    // What is named twice is drawn once.
+    let output = folder.analects(&[&EVALUATE[..], &["mine.toml"]].concat());
     assert!(output.status.success(), "{}", text(&output.stderr));
     let said = text(&output.stdout);
     assert!(
-        said.contains("Of 12 sentences with a verdict, 2 of a drawn tenth"),
+        said.contains(
+            "Of 12 sentences with a verdict, 2 were drawn (seed 1), and 2 of these made again"
+        ),
         "{said}"
     );
     let report = report(&folder);
@@ -81,17 +84,28 @@ fn a_verdict_that_comes_out_the_other_way_fails() {
     assert_eq!(report(&folder)["compared"][0]["agreement"], "other_way");
 }
 
-/// A page of another experiment is none, and neither is time.
+/// A page of another experiment is none, and neither is time: where all is so, nothing was evaluated.
 #[test]
-fn what_could_not_be_compared_is_told() {
+fn what_could_not_be_compared_is_told_and_fails() {
     let folder = folder("evaluate-nothing");
-    folder.write("mine.toml", experiment().replace("Is it", "Is this"));
+    // Nothing but the fingerprint is another one.
+    folder.write(
+        "mine.toml",
+        experiment().replace("seeds = 30", "seeds = 20"),
+    );
+    let refused = |output: &std::process::Output, expected: &str| {
+        let said = text(&output.stderr).replace("\n  | ", " ");
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        let nothing = "nothing of the draw could be compared";
+        assert!(said.contains(nothing) && said.contains(expected), "{said}");
+        assert!(said.contains("analects reproduce"), "{said}");
+    };
     let output = folder.analects(&EVALUATE);
-    assert!(output.status.success(), "{}", text(&output.stderr));
+    refused(&output, "2 have no page");
     assert_eq!(report(&folder)["compared"][0]["agreement"], "no_page");
     let output =
         folder.analects(&[&EVALUATE[..], &["--minutes", "0.0000001", "--out", "no"]].concat());
-    assert!(output.status.success(), "{}", text(&output.stderr));
+    refused(&output, "2 were not made");
     let said = text(&output.stdout);
     assert!(
         said.contains("not made: own/mine") && said.contains("no time"),
@@ -101,4 +115,14 @@ fn what_could_not_be_compared_is_told() {
     assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
     let output = folder.analects(&["evaluate", "--pages", "none"]);
     assert!(text(&output.stderr).contains("none cannot be read"));
+}
+
+/// Seeds of runs come from the draw's: a larger one could come around to those of the pages.
+#[test]
+fn a_seed_has_a_range() {
+    let folder = Folder::new("evaluate-seed");
+    let output = folder.analects(&["evaluate", "--seed", "1000000000001", "--pages", "pages"]);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("1000000000000"), "{said}");
 }
