@@ -40,7 +40,7 @@ pub mod yeah;
 
 pub use notice::Notice;
 pub use pace::Pace;
-pub use phase::Phase;
+pub use phase::ControlPhase;
 pub use registry::{ControlEntry, Parts, Registry, Setup};
 pub use units::choice::{Choice, Slot};
 
@@ -137,11 +137,11 @@ pub trait Control: Send {
     }
 
     /// What it is at, for its user's information.
-    fn phase(&self) -> Phase {
+    fn phase(&self) -> ControlPhase {
         if self.in_slow_start() {
-            Phase::SlowStart
+            ControlPhase::SlowStart
         } else {
-            Phase::Avoidance
+            ControlPhase::Avoidance
         }
     }
 

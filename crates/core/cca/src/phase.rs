@@ -2,7 +2,7 @@
 
 /// A phase of sending.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Phase {
+pub enum ControlPhase {
     /// The window grows until the path is full (RFC 5681, 3.1).
     SlowStart,
     /// The window follows what the path carries (RFC 5681, 3.1).
@@ -30,22 +30,22 @@ pub enum Phase {
     ProbeRtt,
 }
 
-impl Phase {
+impl ControlPhase {
     /// Its name in results.
     pub const fn name(self) -> &'static str {
         match self {
-            Phase::SlowStart => "slow_start",
-            Phase::Avoidance => "avoidance",
-            Phase::Recovery => "recovery",
-            Phase::Timeout => "timeout",
-            Phase::Startup => "startup",
-            Phase::Drain => "drain",
-            Phase::ProbeBw => "probe_bw",
-            Phase::Down => "down",
-            Phase::Cruise => "cruise",
-            Phase::Refill => "refill",
-            Phase::Up => "up",
-            Phase::ProbeRtt => "probe_rtt",
+            ControlPhase::SlowStart => "slow_start",
+            ControlPhase::Avoidance => "avoidance",
+            ControlPhase::Recovery => "recovery",
+            ControlPhase::Timeout => "timeout",
+            ControlPhase::Startup => "startup",
+            ControlPhase::Drain => "drain",
+            ControlPhase::ProbeBw => "probe_bw",
+            ControlPhase::Down => "down",
+            ControlPhase::Cruise => "cruise",
+            ControlPhase::Refill => "refill",
+            ControlPhase::Up => "up",
+            ControlPhase::ProbeRtt => "probe_rtt",
         }
     }
 }

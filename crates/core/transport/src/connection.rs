@@ -1,8 +1,8 @@
 //! The interface of every connection, independent of its protocol.
 
-use crate::limits::{Limit, Limits};
+use crate::limits::{SenderLimit, SenderLimits};
 use crate::wire::{Transmit, Wire};
-use cca::{Control, Phase};
+use cca::{Control, ControlPhase};
 use units::{Duration, Ecn, Instant, Rate};
 
 /// One end of a connection that carries byte streams, independent of the protocol.
@@ -53,10 +53,10 @@ pub trait Connection: Send {
     fn stats(&self) -> Stats;
 
     /// What its sending half is at.
-    fn state(&self) -> State;
+    fn state(&self) -> SenderState;
 
     /// What its sending half waited for so far.
-    fn limits(&self) -> &Limits;
+    fn limits(&self) -> &SenderLimits;
 }
 
 /// Events of a connection for its application.
@@ -99,7 +99,7 @@ pub struct Stats {
 
 /// What a sender is at. Sizes in bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct State {
+pub struct SenderState {
     /// What may be in flight; none if only the rate is limited.
     pub window: Option<u64>,
     /// The rate that the congestion control names, if it names one.
@@ -111,16 +111,16 @@ pub struct State {
     /// Delivered so far, as far as acknowledged.
     pub acked: u64,
     /// The phase of the congestion control, or of the transport's repair.
-    pub phase: Phase,
+    pub phase: ControlPhase,
     /// What it waits for; none in media sessions, and before it was connected.
-    pub limit: Option<Limit>,
+    pub limit: Option<SenderLimit>,
 }
 
-impl State {
+impl SenderState {
     /// Of a sender under `control`, as far as that tells.
     pub(crate) fn of(control: &dyn Control, srtt: Duration) -> Self {
         let window = control.window();
-        State {
+        SenderState {
             window: (window < u64::MAX).then_some(window),
             pacing: control.pacing_rate(),
             srtt: (srtt > Duration::ZERO).then_some(srtt),

@@ -2,7 +2,7 @@
 
 use crate::quic::Quic;
 use crate::tcp::Tcp;
-use crate::{Connection, Datagram, State, Transmit, Wire, media};
+use crate::{Connection, Datagram, SenderState, Transmit, Wire, media};
 use std::collections::VecDeque;
 use units::{Ecn, Instant, Rate};
 
@@ -190,7 +190,7 @@ impl Endpoint {
     }
 
     /// What its sending half is at; none if it has none, or tells nothing.
-    pub fn state(&self) -> Option<State> {
+    pub fn state(&self) -> Option<SenderState> {
         match self {
             Endpoint::Sender(sender) => Some(sender.state()),
             _ => self.connection().map(Connection::state),

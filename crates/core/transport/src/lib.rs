@@ -30,7 +30,7 @@ mod usage;
 mod wire;
 
 pub use config::Config;
-pub use connection::{Connection, Event, State, Stats};
+pub use connection::{Connection, Event, SenderState, Stats};
 pub use endpoint::Endpoint;
-pub use limits::{Limit, Limits};
+pub use limits::{SenderLimit, SenderLimits};
 pub use wire::{Datagram, Transmit, Wire};

@@ -4,7 +4,7 @@ use units::{Duration, Instant};
 
 /// What a sender waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Limit {
+pub enum SenderLimit {
     /// Room in the window of its congestion control.
     Window,
     /// Its turn at the pacing rate.
@@ -17,40 +17,40 @@ pub enum Limit {
     Computer,
 }
 
-impl Limit {
-    const ALL: [Limit; 5] = [
-        Limit::Window,
-        Limit::Pacing,
-        Limit::Receiver,
-        Limit::Application,
-        Limit::Computer,
+impl SenderLimit {
+    const ALL: [SenderLimit; 5] = [
+        SenderLimit::Window,
+        SenderLimit::Pacing,
+        SenderLimit::Receiver,
+        SenderLimit::Application,
+        SenderLimit::Computer,
     ];
 
     /// Its name in results.
     pub const fn name(self) -> &'static str {
         match self {
-            Limit::Window => "window",
-            Limit::Pacing => "pacing",
-            Limit::Receiver => "receiver",
-            Limit::Application => "application",
-            Limit::Computer => "computer",
+            SenderLimit::Window => "window",
+            SenderLimit::Pacing => "pacing",
+            SenderLimit::Receiver => "receiver",
+            SenderLimit::Application => "application",
+            SenderLimit::Computer => "computer",
         }
     }
 }
 
 /// What a sender waited for so far. Sending takes no time.
 #[derive(Debug, Clone, Default)]
-pub struct Limits {
+pub struct SenderLimits {
     /// What it waits for, and since when.
-    waits: Option<(Limit, Instant)>,
+    waits: Option<(SenderLimit, Instant)>,
     /// How long it waited before, by place in [`Limit::ALL`].
-    spent: [Duration; Limit::ALL.len()],
+    spent: [Duration; SenderLimit::ALL.len()],
 }
 
-impl Limits {
+impl SenderLimits {
     /// It waits for `limit` from now on, if it does not already.
     #[inline]
-    pub(crate) fn wait(&mut self, now: Instant, limit: Limit) {
+    pub(crate) fn wait(&mut self, now: Instant, limit: SenderLimit) {
         match self.waits {
             Some((waits, _)) if waits == limit => {}
             Some((waits, since)) => {
@@ -62,21 +62,21 @@ impl Limits {
     }
 
     /// What it waits for; none before it was connected.
-    pub fn now(&self) -> Option<Limit> {
+    pub fn now(&self) -> Option<SenderLimit> {
         self.waits.map(|(limit, _)| limit)
     }
 
     /// What it waited for in more than half of its time until `now`, if there is such, and the share
     /// of its time. That its application gives no more, it may wait for in vain: the last such wait is
     /// not part of its time.
-    pub fn mostly(&self, now: Instant) -> Option<(Limit, f64)> {
+    pub fn mostly(&self, now: Instant) -> Option<(SenderLimit, f64)> {
         let (waits, since) = self.waits?;
         let mut spent = self.spent;
-        if waits != Limit::Application {
+        if waits != SenderLimit::Application {
             spent[waits as usize] += now.since(since);
         }
         let all = spent.iter().fold(Duration::ZERO, |sum, part| sum + *part);
-        let most = Limit::ALL.into_iter().zip(spent);
+        let most = SenderLimit::ALL.into_iter().zip(spent);
         let (limit, most) = most.max_by_key(|(_, part)| *part)?;
         let share = most.as_secs_f64() / all.as_secs_f64();
         (share > 0.5).then_some((limit, share))
@@ -93,20 +93,23 @@ mod tests {
 
     #[test]
     fn the_longest_wait_counts_if_it_is_more_than_half() {
-        let mut limits = Limits::default();
+        let mut limits = SenderLimits::default();
         assert_eq!((limits.now(), limits.mostly(at(5))), (None, None));
-        limits.wait(at(10), Limit::Window);
+        limits.wait(at(10), SenderLimit::Window);
         assert_eq!(limits.mostly(at(10)), None, "no time has passed");
-        limits.wait(at(20), Limit::Receiver);
-        limits.wait(at(25), Limit::Receiver);
-        assert_eq!(limits.now(), Some(Limit::Receiver));
+        limits.wait(at(20), SenderLimit::Receiver);
+        limits.wait(at(25), SenderLimit::Receiver);
+        assert_eq!(limits.now(), Some(SenderLimit::Receiver));
         assert_eq!(limits.mostly(at(30)), None, "ten of twenty are not more");
-        assert_eq!(limits.mostly(at(50)), Some((Limit::Receiver, 0.75)));
-        limits.wait(at(50), Limit::Window);
-        assert_eq!(limits.mostly(at(130)), Some((Limit::Window, 0.75)));
-        limits.wait(at(130), Limit::Application);
-        assert_eq!(limits.mostly(at(1000)), Some((Limit::Window, 0.75)));
-        limits.wait(at(970), Limit::Pacing);
-        assert_eq!(limits.mostly(at(970)), Some((Limit::Application, 0.875)));
+        assert_eq!(limits.mostly(at(50)), Some((SenderLimit::Receiver, 0.75)));
+        limits.wait(at(50), SenderLimit::Window);
+        assert_eq!(limits.mostly(at(130)), Some((SenderLimit::Window, 0.75)));
+        limits.wait(at(130), SenderLimit::Application);
+        assert_eq!(limits.mostly(at(1000)), Some((SenderLimit::Window, 0.75)));
+        limits.wait(at(970), SenderLimit::Pacing);
+        assert_eq!(
+            limits.mostly(at(970)),
+            Some((SenderLimit::Application, 0.875))
+        );
     }
 }

@@ -144,7 +144,7 @@ pub enum Event {
         /// Which flow.
         flow: FlowId,
         /// At what.
-        state: transport::State,
+        state: transport::SenderState,
     },
     /// A flow that ends, or is open at the end of the run, waited for the same in more than half of its time. From
     /// engines that look into senders.
@@ -152,7 +152,7 @@ pub enum Event {
         /// Which flow.
         flow: FlowId,
         /// For what.
-        limit: transport::Limit,
+        limit: transport::SenderLimit,
         /// The share of its time since it was connected.
         share: f64,
     },

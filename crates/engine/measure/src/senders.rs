@@ -4,7 +4,7 @@ use crate::flows::flow_name;
 use crate::result::{LimitResult, SenderResult};
 use scenario::Traffic;
 use std::collections::BTreeMap;
-use transport::{Limit, State};
+use transport::{SenderLimit, SenderState};
 use units::{FlowId, Instant};
 use workload::Rows;
 
@@ -15,7 +15,7 @@ pub const MOST: usize = 500_000;
 #[derive(Debug, Default)]
 pub struct Senders {
     /// Their courses, by flow.
-    courses: BTreeMap<FlowId, Course>,
+    courses: BTreeMap<FlowId, SenderCourse>,
     /// How many moments these have.
     moments: usize,
     /// There were more.
@@ -26,7 +26,7 @@ pub struct Senders {
 
 /// A sender's.
 #[derive(Debug)]
-struct Course {
+struct SenderCourse {
     result: SenderResult,
     /// The last moment, and the bytes acknowledged until then.
     last: (Instant, u64),
@@ -38,7 +38,7 @@ impl Senders {
         &mut self,
         now: Instant,
         flow: FlowId,
-        state: &State,
+        state: &SenderState,
         name: impl FnOnce() -> (String, String),
     ) {
         if self.moments == MOST {
@@ -55,7 +55,7 @@ impl Senders {
                 ..SenderResult::default()
             };
             let last = (Instant::ZERO, 0);
-            Course { result, last }
+            SenderCourse { result, last }
         });
         course.add(now, state);
     }
@@ -69,14 +69,14 @@ impl Senders {
         flow: FlowId,
         entry: &Traffic,
         number: u32,
-        limit: Limit,
+        limit: SenderLimit,
         share: f64,
     ) {
         let kind = &entry.kind;
         let is_noted = match limit {
-            Limit::Receiver => matches!(kind.entry.rows, Rows::Flows | Rows::Call),
-            Limit::Application => kind.entry.rows == Rows::Flows && kind.workload.lasts(),
-            Limit::Window | Limit::Pacing | Limit::Computer => false,
+            SenderLimit::Receiver => matches!(kind.entry.rows, Rows::Flows | Rows::Call),
+            SenderLimit::Application => kind.entry.rows == Rows::Flows && kind.workload.lasts(),
+            SenderLimit::Window | SenderLimit::Pacing | SenderLimit::Computer => false,
         };
         if is_noted {
             let result = LimitResult {
@@ -104,8 +104,8 @@ impl Senders {
     }
 }
 
-impl Course {
-    fn add(&mut self, now: Instant, state: &State) {
+impl SenderCourse {
+    fn add(&mut self, now: Instant, state: &SenderState) {
         let (before, acked) = self.last;
         self.last = (now, state.acked);
         let span = now.since(before).as_secs_f64();
@@ -131,15 +131,15 @@ mod tests {
     use super::*;
     use units::Duration;
 
-    fn state(acked: u64) -> State {
-        State {
+    fn state(acked: u64) -> SenderState {
+        SenderState {
             window: Some(30_000),
             pacing: None,
             srtt: Some(Duration::from_millis(40)),
             in_flight: 20_000,
             acked,
-            phase: cca::Phase::SlowStart,
-            limit: Some(Limit::Window),
+            phase: cca::ControlPhase::SlowStart,
+            limit: Some(SenderLimit::Window),
         }
     }
 

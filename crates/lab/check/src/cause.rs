@@ -32,7 +32,7 @@ const WAYS: [&str; 2] = ["down", "up"];
 /// What kind of cause it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum FoundCauseKind {
+pub enum CheckCauseKind {
     /// The line carried nothing.
     Outage,
     /// Packets waited in a queue, or were dropped by it, behind those of others.
@@ -49,7 +49,7 @@ pub enum FoundCauseKind {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Cause {
     /// Its kind.
-    pub kind: FoundCauseKind,
+    pub kind: CheckCauseKind,
     /// The direction, `down` or `up`; none of the application.
     pub way: Option<&'static str>,
     /// Share of the call's packets in that direction that it concerns.
@@ -141,7 +141,7 @@ struct WayLosses<'a> {
     /// The call's packets.
     packets: usize,
     /// Those of each kind.
-    counts: BTreeMap<FoundCauseKind, usize>,
+    counts: BTreeMap<CheckCauseKind, usize>,
     dropped: usize,
     /// The longest wait of one.
     longest: f64,
@@ -194,7 +194,7 @@ impl<'a> WayLosses<'a> {
         let is_dropped = packet.fate == LoggedFate::Dropped;
         self.dropped += usize::from(is_dropped);
         let kind = if packet.fate == LoggedFate::Lost {
-            FoundCauseKind::Loss
+            CheckCauseKind::Loss
         } else if is_dropped || waited > LATE {
             let from = if is_dropped {
                 packet.came.min(packet.left - LATELY)
@@ -203,13 +203,13 @@ impl<'a> WayLosses<'a> {
             };
             let (all, others) = left.between(from, packet.left);
             if self.lane.stands(from, packet.left) > 0.5 * (packet.left - from) {
-                FoundCauseKind::Outage
+                CheckCauseKind::Outage
             } else {
                 self.beside = (self.beside.0 + all, self.beside.1 + others);
                 if others >= PART * all && others > 0.0 {
-                    FoundCauseKind::QueueOfOthers
+                    CheckCauseKind::QueueOfOthers
                 } else {
-                    FoundCauseKind::NarrowLine
+                    CheckCauseKind::NarrowLine
                 }
             }
         } else {
@@ -229,17 +229,17 @@ impl<'a> WayLosses<'a> {
     }
 
     fn causes(&self) -> Vec<Cause> {
-        let share = |kind: &FoundCauseKind, count: usize| {
+        let share = |kind: &CheckCauseKind, count: usize| {
             let of_packets = count as f64 / self.packets.max(1) as f64;
             match kind {
                 // Packets that wait to the end are in no log.
-                FoundCauseKind::Outage => of_packets.max(self.stood()),
+                CheckCauseKind::Outage => of_packets.max(self.stood()),
                 _ => of_packets,
             }
         };
         let mut counts = self.counts.clone();
         if !self.still().is_empty() {
-            counts.entry(FoundCauseKind::Outage).or_default();
+            counts.entry(CheckCauseKind::Outage).or_default();
         }
         let shares = counts
             .iter()
@@ -251,10 +251,10 @@ impl<'a> WayLosses<'a> {
                 way: Some(self.name()),
                 share,
                 words: match kind {
-                    FoundCauseKind::Loss => self.lost(count),
-                    FoundCauseKind::Outage => self.stood_still(),
-                    FoundCauseKind::QueueOfOthers => self.behind_others(count),
-                    FoundCauseKind::NarrowLine | FoundCauseKind::Application => {
+                    CheckCauseKind::Loss => self.lost(count),
+                    CheckCauseKind::Outage => self.stood_still(),
+                    CheckCauseKind::QueueOfOthers => self.behind_others(count),
+                    CheckCauseKind::NarrowLine | CheckCauseKind::Application => {
                         self.behind_itself(count)
                     }
                 },
@@ -356,7 +356,7 @@ impl<'a> WayLosses<'a> {
     fn full(&self) -> Option<Cause> {
         let part = self.carried / self.could()?.max(1.0);
         (part >= FULL && self.packets > 0).then(|| Cause {
-            kind: FoundCauseKind::NarrowLine,
+            kind: CheckCauseKind::NarrowLine,
             way: Some(self.name()),
             share: part,
             words: format!("the line {} was full{}", self.name(), self.had()),
@@ -414,7 +414,7 @@ fn by_itself(ways: &[WayLosses<'_>; 2]) -> Cause {
         }
     }
     Cause {
-        kind: FoundCauseKind::Application,
+        kind: CheckCauseKind::Application,
         way: None,
         share: 1.0,
         words,
@@ -501,7 +501,7 @@ mod tests {
         let cause = first(&packets, &wide());
         assert_eq!(
             (cause.kind, cause.way),
-            (FoundCauseKind::Loss, Some("down"))
+            (CheckCauseKind::Loss, Some("down"))
         );
         assert!(
             cause
@@ -537,7 +537,7 @@ mod tests {
         let cause = queue(0);
         assert_eq!(
             (cause.kind, cause.way),
-            (FoundCauseKind::QueueOfOthers, Some("down"))
+            (CheckCauseKind::QueueOfOthers, Some("down"))
         );
         for words in [
             "up to 300, in the queue down",
@@ -549,7 +549,7 @@ mod tests {
         let cause = queue(1);
         assert_eq!(
             (cause.kind, cause.way),
-            (FoundCauseKind::QueueOfOthers, Some("up"))
+            (CheckCauseKind::QueueOfOthers, Some("up"))
         );
     }
 
@@ -572,7 +572,7 @@ mod tests {
         let cause = first(&call(still), &lanes);
         assert_eq!(
             (cause.kind, cause.way),
-            (FoundCauseKind::Outage, Some("down"))
+            (CheckCauseKind::Outage, Some("down"))
         );
         assert_eq!(cause.words, "the line down stood still from 5.0 to 6.0 s");
         // To the end: what waits is in no log.
@@ -585,7 +585,7 @@ mod tests {
             &packets,
             &[steps(&[(0, 20_000), (5, 0)]), steps(&[(0, 20_000)])],
         );
-        assert_eq!(cause.kind, FoundCauseKind::Outage);
+        assert_eq!(cause.kind, CheckCauseKind::Outage);
     }
 
     #[test]
@@ -600,7 +600,7 @@ mod tests {
         let cause = first(&packets, &lanes);
         assert_eq!(
             (cause.kind, cause.way),
-            (FoundCauseKind::NarrowLine, Some("up"))
+            (CheckCauseKind::NarrowLine, Some("up"))
         );
         assert!(
             cause
@@ -613,7 +613,7 @@ mod tests {
         let cause = first(&call(|_, _| (0.001, LoggedFate::Sent)), &lanes);
         assert_eq!(
             (cause.kind, cause.way),
-            (FoundCauseKind::NarrowLine, Some("up"))
+            (CheckCauseKind::NarrowLine, Some("up"))
         );
         assert!(
             cause.words.contains("the line up was full"),
@@ -632,7 +632,7 @@ mod tests {
         });
         let cause = first(&dropped, &lanes);
         assert!(
-            cause.kind == FoundCauseKind::NarrowLine
+            cause.kind == CheckCauseKind::NarrowLine
                 && cause.words.contains("the queue up dropped"),
             "{cause:?}"
         );
@@ -641,7 +641,7 @@ mod tests {
     #[test]
     fn none_of_these() {
         let cause = first(&call(|_, _| (0.001, LoggedFate::Sent)), &wide());
-        assert_eq!((cause.kind, cause.way), (FoundCauseKind::Application, None));
+        assert_eq!((cause.kind, cause.way), (CheckCauseKind::Application, None));
         assert!(
             cause.words.contains("waited longer than 1 ms"),
             "{}",

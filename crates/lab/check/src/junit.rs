@@ -131,12 +131,12 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cause::{Cause, FoundCauseKind};
+    use crate::cause::{Cause, CheckCauseKind};
     use crate::outcome::Because;
 
     fn tried(limit: &str, decision: Decision) -> TriedLimit {
         let cause = Cause {
-            kind: FoundCauseKind::Loss,
+            kind: CheckCauseKind::Loss,
             way: Some("up"),
             share: 0.5,
             words: "the wire lost \"half\" of it\u{1b}[31m".to_owned(),

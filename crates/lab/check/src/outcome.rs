@@ -1,7 +1,7 @@
 //! What a check found.
 
 use crate::baseline::Baseline;
-use crate::cause::{Cause, FoundCauseKind};
+use crate::cause::{Cause, CheckCauseKind};
 use crate::decide::{Decision, decision};
 use crate::file::{Check, Condition};
 use crate::worse::{Worse, worse};
@@ -323,7 +323,7 @@ fn because(runs: &[Run], number: usize) -> Option<Because> {
     let missed = runs.iter().filter(|run| run.counts());
     let missed: Vec<&Vec<Cause>> = missed.filter_map(|run| run.causes.get(&number)).collect();
     let kind = |causes: &&Vec<Cause>| causes.first().map(|cause| (cause.kind, cause.way));
-    let mut counts: BTreeMap<(FoundCauseKind, Option<&str>), usize> = BTreeMap::new();
+    let mut counts: BTreeMap<(CheckCauseKind, Option<&str>), usize> = BTreeMap::new();
     for of in missed.iter().filter_map(kind) {
         *counts.entry(of).or_default() += 1;
     }
@@ -429,7 +429,7 @@ mod tests {
 
     fn run(freezes: f64, fps: f64) -> Run {
         let cause = Cause {
-            kind: FoundCauseKind::Loss,
+            kind: CheckCauseKind::Loss,
             way: Some("down"),
             share: 0.1,
             words: "the wire lost some".to_owned(),

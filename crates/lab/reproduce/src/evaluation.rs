@@ -2,7 +2,7 @@
 
 mod pages;
 
-pub use pages::{Pages, Row};
+pub use pages::{PublishedPages, PublishedRow};
 
 use crate::claim::{ClaimVerdict, Judged, Speaker};
 use crate::page::{ClaimLine, lines};
@@ -23,7 +23,10 @@ pub const MOST: u64 = 1_000_000_000_000;
 ///
 /// # Errors
 /// If it cannot have the page's calls.
-pub fn as_published(experiment: Experiment, pages: &Pages) -> Result<Experiment, ScenarioError> {
+pub fn as_published(
+    experiment: Experiment,
+    pages: &PublishedPages,
+) -> Result<Experiment, ScenarioError> {
     let section = pages.section(&experiment);
     match section.and_then(pages::Section::calls) {
         Some(calls) => experiment.with_calls(calls),
@@ -120,7 +123,7 @@ impl Agreement {
 
 /// A sentence that was made again.
 #[derive(Debug, Clone, Serialize)]
-pub struct Compared {
+pub struct EvaluatedSentence {
     /// Its name: experiment and claim.
     pub id: String,
     /// What it says.
@@ -136,12 +139,12 @@ pub struct Compared {
     /// Seeds of the new runs, and of the experiment.
     pub seeds: (u64, u64),
     /// The values of its checks and their cells.
-    pub values: Vec<Value>,
+    pub values: Vec<EvaluatedValue>,
 }
 
 /// A value of a check or of one of its cells.
 #[derive(Debug, Clone, Serialize)]
-pub struct Value {
+pub struct EvaluatedValue {
     /// The check, or the cell; if there are several checks, the name of the cell's before it.
     pub of: String,
     /// As the page has it, with its interval.
@@ -153,12 +156,17 @@ pub struct Value {
 }
 
 /// The sentences of an experiment's outcome beside its page; `all` are the seeds of the experiment.
-pub fn compared(outcome: &Outcome<'_>, pages: &Pages, all: u64) -> Vec<Compared> {
+pub fn compared(outcome: &Outcome<'_>, pages: &PublishedPages, all: u64) -> Vec<EvaluatedSentence> {
     let judged = outcome.claims.iter().filter(|of| of.kind != Speaker::Data);
     judged.map(|of| one(of, outcome, pages, all)).collect()
 }
 
-fn one(judged: &Judged, outcome: &Outcome<'_>, pages: &Pages, all: u64) -> Compared {
+fn one(
+    judged: &Judged,
+    outcome: &Outcome<'_>,
+    pages: &PublishedPages,
+    all: u64,
+) -> EvaluatedSentence {
     let experiment = outcome.experiment;
     // A page of other calls says nothing of these.
     let section = pages
@@ -170,7 +178,7 @@ fn one(judged: &Judged, outcome: &Outcome<'_>, pages: &Pages, all: u64) -> Compa
         .map(|section| section.rows(said))
         .unwrap_or_default();
     let published = rows.first().and_then(|row| row.verdict());
-    Compared {
+    EvaluatedSentence {
         id: judged.id.clone(),
         sentence: judged.sentence.clone(),
         page: section
@@ -185,7 +193,7 @@ fn one(judged: &Judged, outcome: &Outcome<'_>, pages: &Pages, all: u64) -> Compa
 }
 
 /// The values of the lines of a sentence beside those in its rows on a page.
-fn values(now: &[ClaimLine], rows: &[&Row]) -> Vec<Value> {
+fn values(now: &[ClaimLine], rows: &[&PublishedRow]) -> Vec<EvaluatedValue> {
     let rows = named(now, rows);
     let several = now.first().is_some_and(|line| line.of == [None, None]);
     let value = |line: &ClaimLine| {
@@ -200,7 +208,7 @@ fn values(now: &[ClaimLine], rows: &[&Row]) -> Vec<Value> {
             [Some(check), Some(cell)] if several => format!("{check}, {cell}"),
             _ => line.cells[1].clone(),
         };
-        (!now.is_empty()).then_some(Value {
+        (!now.is_empty()).then_some(EvaluatedValue {
             of,
             published,
             now,
@@ -212,11 +220,14 @@ fn values(now: &[ClaimLine], rows: &[&Row]) -> Vec<Value> {
 
 /// The rows of a sentence on a page, each with the check and the cell that it is of: two checks over one axis have
 /// cells of the same label. Checks stand there in the order of `now`, each above its cells.
-fn named<'r>(now: &'r [ClaimLine], rows: &[&'r Row]) -> Vec<([Option<&'r str>; 2], &'r Row)> {
+fn named<'r>(
+    now: &'r [ClaimLine],
+    rows: &[&'r PublishedRow],
+) -> Vec<([Option<&'r str>; 2], &'r PublishedRow)> {
     let heads = now.iter().filter(|line| line.of[1].is_none());
     let mut heads = heads.peekable();
     let mut check = None;
-    let name = |row: &&'r Row| {
+    let name = |row: &&'r PublishedRow| {
         let head = heads.next_if(|head| cell(&head.cells[1]) == row.check);
         if let Some(head) = head {
             check = head.of[0].as_deref();
@@ -305,13 +316,13 @@ mod tests {
             line(Some("e/b"), "rate: at least 1", false, ""),
             line(Some("e/b"), "rate=1", true, "9 (8 to 10)"),
         ];
-        let row = |line: &ClaimLine| Row {
+        let row = |line: &ClaimLine| PublishedRow {
             check: line.cells[1].clone(),
             ours: line.cells[2].clone(),
-            ..Row::default()
+            ..PublishedRow::default()
         };
-        let rows: Vec<Row> = now.iter().map(row).collect();
-        let rows: Vec<&Row> = rows.iter().collect();
+        let rows: Vec<PublishedRow> = now.iter().map(row).collect();
+        let rows: Vec<&PublishedRow> = rows.iter().collect();
         let values = values(&now, &rows);
         let told: Vec<_> = values
             .iter()

@@ -22,7 +22,7 @@ pub mod v3;
 mod version;
 mod window;
 
-use crate::{Ack, Congestion, Control, ControlEntry, Phase, Probe, Setup, Signal};
+use crate::{Ack, Congestion, Control, ControlEntry, ControlPhase, Probe, Setup, Signal};
 use filter::{Aggregation, FullPipe, HeldBack, MaxRate};
 use units::param::Settings;
 use units::random::Stream;
@@ -422,12 +422,12 @@ impl Control for Bbr {
         })
     }
 
-    fn phase(&self) -> Phase {
+    fn phase(&self) -> ControlPhase {
         match self.mode {
-            Mode::Startup => Phase::Startup,
-            Mode::Drain => Phase::Drain,
-            Mode::ProbeBw => Phase::ProbeBw,
-            Mode::ProbeRtt => Phase::ProbeRtt,
+            Mode::Startup => ControlPhase::Startup,
+            Mode::Drain => ControlPhase::Drain,
+            Mode::ProbeBw => ControlPhase::ProbeBw,
+            Mode::ProbeRtt => ControlPhase::ProbeRtt,
         }
     }
 

@@ -41,7 +41,7 @@ use crate::{Backlog, Discipline, DropReason, Env, Observer, Packet, Qdisc};
 use allowance::Allowance;
 use by_size::BySize;
 use hold::{Hold, HoldRules};
-use pace::FullPacketPace;
+use pace::FullPacketTime;
 use params::MenciusParams;
 use settled_hosts::SettledHosts;
 use settling::Settling;
@@ -163,7 +163,7 @@ pub struct Mencius<P> {
     /// Hosts with settled flows that wait, and hosts with others.
     settled: u32,
     others: u32,
-    pace: FullPacketPace,
+    pace: FullPacketTime,
     shaper: Shaper,
 }
 
@@ -218,7 +218,7 @@ impl<P> Mencius<P> {
             before_turns: 0,
             settled: 0,
             others: 0,
-            pace: FullPacketPace::new(),
+            pace: FullPacketTime::new(),
             shaper: params.shaper(),
             flow_table,
             host_table,

@@ -15,7 +15,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 
 /// The time of a full packet.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct FullPacketPace {
+pub(super) struct FullPacketTime {
     /// When the last packet left after which others waited, and its length.
     last: Option<(Instant, u32)>,
     bytes: u64,
@@ -23,10 +23,10 @@ pub(super) struct FullPacketPace {
     full: Duration,
 }
 
-impl FullPacketPace {
+impl FullPacketTime {
     /// The rate is unknown: a fast link.
     pub(super) const fn new() -> Self {
-        FullPacketPace {
+        FullPacketTime {
             last: None,
             bytes: 0,
             time: Duration::ZERO,
@@ -73,7 +73,7 @@ mod tests {
     /// 1514 bytes at 2 Mbit/s are 6.056 ms; after ten blocks, a thousandth is missing.
     #[test]
     fn the_time_of_a_full_packet_shows_while_others_wait() {
-        let mut pace = FullPacketPace::new();
+        let mut pace = FullPacketTime::new();
         for packet in 0..=160 {
             pace.sent(us(packet * 6056), 1514, true);
         }

@@ -55,7 +55,7 @@ pub(super) struct CallFlows {
 
 /// Where a packet goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct PacketCourse {
+pub(super) struct PacketRoute {
     /// It passes.
     pub(super) passes: bool,
     /// Whether the packet before did, if it was of the same flow.
@@ -86,7 +86,7 @@ impl CallFlows {
         len: u32,
         rate: Option<Rate>,
         known: Instant,
-    ) -> PacketCourse {
+    ) -> PacketRoute {
         let slot = self.slot(hash);
         self.count(now, slot);
         let others = self.counted[0].max(self.counted[1]).max(1);
@@ -97,7 +97,7 @@ impl CallFlows {
         let passes = flow.call && flow.waiting == 0;
         let last = flow.last_verdict.replace((id, passes));
         let before = last.and_then(|(last, passed)| (last == id).then_some(passed));
-        PacketCourse { passes, before }
+        PacketRoute { passes, before }
     }
 
     /// A packet waits to be paced.

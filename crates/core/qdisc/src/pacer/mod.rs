@@ -26,7 +26,7 @@ use crate::{
     Backlog, Class, Discipline, DropReason, Env, FlowId, Limit, Observer, Order, Packet, Parts,
     Qdisc, Slot,
 };
-use calls::{CallFlows, PacketCourse};
+use calls::{CallFlows, PacketRoute};
 use estimate::CapacityEstimate;
 use units::param::Settings;
 use units::{Duration, Instant, Rate, Refusal};
@@ -164,7 +164,7 @@ impl<P: Send> Pacer<P> {
             Pacing::Adaptive => self.estimate.known(),
         };
         let judged = self.calls.judge(now, flow, packet.len, self.rate, known);
-        let PacketCourse { passes, before } = judged;
+        let PacketRoute { passes, before } = judged;
         let child = |passes: bool| if passes { PASSED } else { PACED };
         let moves = (before.map(child), child(passes));
         self.queues.moved(now, packet.flow, moves, observer);

@@ -9,7 +9,7 @@ use super::{Content, Feedback, MediaPacket, MediaParams};
 use crate::flight::Flight;
 use crate::recovery::RecoveryPeriod;
 use crate::rtt::{Floor, Rtt};
-use crate::{State, Transmit, Wire};
+use crate::{SenderState, Transmit, Wire};
 use cca::{Arrival, Control, EcnMode, Probe};
 use std::collections::VecDeque;
 use units::{Duration, Ecn, Instant, Rate};
@@ -425,11 +425,11 @@ impl MediaSender {
     }
 
     /// What it is at.
-    pub fn state(&self) -> State {
-        State {
+    pub fn state(&self) -> SenderState {
+        SenderState {
             in_flight: self.in_flight(),
             acked: self.flight.delivered(),
-            ..State::of(self.control(), self.srtt())
+            ..SenderState::of(self.control(), self.srtt())
         }
     }
 

@@ -23,9 +23,9 @@ pub use crate::wire::quic::{
     Ack, CRYPTO, DATAGRAM, IP_UDP, MAX_FRAMES, MAX_RANGES, QuicFrame, QuicFrames, QuicPacket,
 };
 
-use crate::{Config, Connection, Event, Limits, State, Stats, Transmit, Wire};
+use crate::{Config, Connection, Event, SenderLimits, SenderState, Stats, Transmit, Wire};
 use acks::{ArrivedPackets, MAX_ACK_DELAY};
-use cca::{Control, EcnMode, Phase};
+use cca::{Control, ControlPhase, EcnMode};
 use sender::QuicSender;
 use streams::{RecvStreams, SendStreams};
 use units::{Duration, Ecn, Instant};
@@ -366,19 +366,23 @@ impl Connection for Quic {
     }
 
     /// Of the first path, but for the bytes, which are those of all.
-    fn state(&self) -> State {
-        let of = State::of(self.control(), self.srtt());
+    fn state(&self) -> SenderState {
+        let of = SenderState::of(self.control(), self.srtt());
         let repairs = self.paths[0].sender.recovery.is_active() && self.control().uses_prr();
-        State {
+        SenderState {
             in_flight: self.in_flight(),
             acked: self.send_streams.acked(),
             limit: self.limits().now(),
-            phase: if repairs { Phase::Recovery } else { of.phase },
+            phase: if repairs {
+                ControlPhase::Recovery
+            } else {
+                of.phase
+            },
             ..of
         }
     }
 
-    fn limits(&self) -> &Limits {
+    fn limits(&self) -> &SenderLimits {
         &self.paths[0].sender.limits
     }
 }

@@ -5,7 +5,7 @@ mod acks;
 use super::streams::SendStreams;
 use crate::Stats;
 use crate::flight::Flight;
-use crate::limits::{Limit, Limits};
+use crate::limits::{SenderLimit, SenderLimits};
 use crate::pacing::{self, SendPacer};
 use crate::recovery::RecoveryPeriod;
 use crate::rtt::{Floor, GRANULARITY, Rtt};
@@ -50,7 +50,7 @@ pub(super) struct QuicSender {
     pacer: SendPacer,
     pace_at: Instant,
     active: bool,
-    pub(super) limits: Limits,
+    pub(super) limits: SenderLimits,
 }
 
 impl QuicSender {
@@ -74,7 +74,7 @@ impl QuicSender {
             pacer: SendPacer::default(),
             pace_at: Instant::NEVER,
             active: false,
-            limits: Limits::default(),
+            limits: SenderLimits::default(),
         }
     }
 
@@ -123,13 +123,13 @@ impl QuicSender {
     /// `unsent`.
     pub(super) fn wait(&mut self, now: Instant, is: bool, unsent: bool) {
         let limit = if !is && !unsent {
-            Limit::Application
+            SenderLimit::Application
         } else if !self.fits() {
-            Limit::Window
+            SenderLimit::Window
         } else if is {
-            Limit::Pacing
+            SenderLimit::Pacing
         } else {
-            Limit::Receiver
+            SenderLimit::Receiver
         };
         self.limits.wait(now, limit);
     }

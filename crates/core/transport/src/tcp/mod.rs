@@ -17,7 +17,9 @@ mod timers;
 
 pub use crate::wire::segment::{MAX_SACKS, Segment, SegmentKind};
 
-use crate::{Config, Connection, Event, Limits, State as Sending, Stats, Transmit, Wire};
+use crate::{
+    Config, Connection, Event, SenderLimits, SenderState as Sending, Stats, Transmit, Wire,
+};
 use cca::{Control, EcnMode};
 use ecn::Echo;
 use receiver::Receiver;
@@ -309,7 +311,7 @@ impl Connection for Tcp {
         self.sender.state()
     }
 
-    fn limits(&self) -> &Limits {
+    fn limits(&self) -> &SenderLimits {
         self.sender.limits()
     }
 }

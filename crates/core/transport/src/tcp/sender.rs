@@ -12,9 +12,9 @@ use crate::pacing::{self, SendPacer};
 use crate::rtt::{Floor, Rtt};
 use crate::usage::Usage;
 
-use crate::limits::{Limit, Limits};
-use crate::{Config, State, Stats};
-use cca::{Control, Phase};
+use crate::limits::{SenderLimit, SenderLimits};
+use crate::{Config, SenderState, Stats};
+use cca::{Control, ControlPhase};
 use units::{Duration, Ecn, Instant};
 
 /// Linux's `sk_pacing_shift` of 10: a 1024th of a second, in nanoseconds.
@@ -53,7 +53,7 @@ pub struct Sender {
     pacer: SendPacer,
     /// A packet left since sending last paused.
     active: bool,
-    limits: Limits,
+    limits: SenderLimits,
     stats: Stats,
 }
 
@@ -120,7 +120,7 @@ impl Sender {
             usage: Usage::default(),
             pacer: SendPacer::default(),
             active: false,
-            limits: Limits::default(),
+            limits: SenderLimits::default(),
             stats: Stats::default(),
         }
     }
@@ -186,15 +186,15 @@ impl Sender {
     }
 
     /// What it is at: the repair of losses where that rations, or else the control's phase.
-    pub fn state(&self) -> State {
-        let of = State::of(self.control(), self.srtt());
+    pub fn state(&self) -> SenderState {
+        let of = SenderState::of(self.control(), self.srtt());
         let repair = self.recovery.as_ref().filter(|_| self.control.uses_prr());
-        State {
+        SenderState {
             in_flight: self.in_flight(),
             acked: self.board.una(),
             phase: repair.map_or(of.phase, |repair| match repair.cause {
-                ReductionCause::Timeout => Phase::Timeout,
-                ReductionCause::Loss | ReductionCause::Mark => Phase::Recovery,
+                ReductionCause::Timeout => ControlPhase::Timeout,
+                ReductionCause::Loss | ReductionCause::Mark => ControlPhase::Recovery,
             }),
             limit: self.limits.now(),
             ..of
@@ -202,7 +202,7 @@ impl Sender {
     }
 
     /// What it waited for so far.
-    pub const fn limits(&self) -> &Limits {
+    pub const fn limits(&self) -> &SenderLimits {
         &self.limits
     }
 
@@ -281,12 +281,12 @@ impl Sender {
     }
 
     /// What keeps the next data from leaving: `len` bytes, none if there are none to be sent now.
-    fn limit(&self, len: u32, fits: bool) -> Limit {
+    fn limit(&self, len: u32, fits: bool) -> SenderLimit {
         match (len, fits) {
-            (0, _) if self.unsent() == 0 => Limit::Application,
-            (0, _) if self.fits(self.mss()) => Limit::Receiver,
-            (0, _) | (_, false) => Limit::Window,
-            (_, true) => Limit::Pacing,
+            (0, _) if self.unsent() == 0 => SenderLimit::Application,
+            (0, _) if self.fits(self.mss()) => SenderLimit::Receiver,
+            (0, _) | (_, false) => SenderLimit::Window,
+            (_, true) => SenderLimit::Pacing,
         }
     }
 
@@ -309,7 +309,7 @@ impl Sender {
         let fits = self.fits(len.into());
         let may = len > 0 && fits && self.pacer.next() <= now;
         let limit = if may {
-            Limit::Computer
+            SenderLimit::Computer
         } else {
             self.limit(len, fits)
         };

@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// The sections of all pages.
 #[derive(Debug, Default)]
-pub struct Pages(Vec<Section>);
+pub struct PublishedPages(Vec<Section>);
 
 /// What a page says of an experiment.
 #[derive(Debug, Default)]
@@ -20,12 +20,12 @@ pub struct Section {
     command: String,
     /// The fingerprint of the experiment that it was made of, if it has one.
     fingerprint: Option<String>,
-    rows: Vec<Row>,
+    rows: Vec<PublishedRow>,
 }
 
 /// A row of a table of claims.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Row {
+pub struct PublishedRow {
     /// The sentence, also where it stands in a row above.
     pub said: String,
     /// The check, or the cell.
@@ -36,7 +36,7 @@ pub struct Row {
     pub told: String,
 }
 
-impl Row {
+impl PublishedRow {
     /// The verdict, if it has one.
     pub fn verdict(&self) -> Option<ClaimVerdict> {
         use ClaimVerdict::{Fails, Holds, Untested, Untold};
@@ -62,7 +62,7 @@ impl Section {
     }
 
     /// The rows of a sentence.
-    pub fn rows(&self, said: &str) -> Vec<&Row> {
+    pub fn rows(&self, said: &str) -> Vec<&PublishedRow> {
         let said = cell(said);
         self.rows.iter().filter(|row| row.said == said).collect()
     }
@@ -79,13 +79,13 @@ pub(super) fn cell(text: &str) -> String {
     text.replace('\n', " ").trim().to_owned()
 }
 
-impl Pages {
+impl PublishedPages {
     /// Those of all files of Markdown in `folder`.
     ///
     /// # Errors
     /// If it cannot be read.
-    pub fn read(folder: &Path) -> io::Result<Pages> {
-        let mut pages = Pages::default();
+    pub fn read(folder: &Path) -> io::Result<PublishedPages> {
+        let mut pages = PublishedPages::default();
         let mut files: Vec<_> = std::fs::read_dir(folder)?.collect::<io::Result<_>>()?;
         files.sort_by_key(std::fs::DirEntry::file_name);
         for file in files {
@@ -197,7 +197,7 @@ impl Columns {
     }
 
     /// A row below the head; none for the line under the head.
-    fn row(&self, cells: &[String], above: Option<&Row>) -> Option<Row> {
+    fn row(&self, cells: &[String], above: Option<&PublishedRow>) -> Option<PublishedRow> {
         let [said, check, ..] = cells else {
             return None;
         };
@@ -208,7 +208,7 @@ impl Columns {
             ("", Some(above)) => above.said.clone(),
             (said, _) => said.to_owned(),
         };
-        Some(Row {
+        Some(PublishedRow {
             said,
             check: check.clone(),
             ours: cells.get(self.ours)?.clone(),
@@ -258,8 +258,8 @@ What the paper says:
         experiment
     }
 
-    fn pages(page: &str) -> Pages {
-        let mut pages = Pages::default();
+    fn pages(page: &str) -> PublishedPages {
+        let mut pages = PublishedPages::default();
         pages.add("e.md", page);
         pages
     }

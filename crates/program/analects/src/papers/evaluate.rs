@@ -9,7 +9,7 @@ use command::Refused;
 use command::files::unwritable;
 use command::print;
 use measure::{BuiltLink, Engine, EngineError, Sink, Unsupported, metric};
-use reproduce::evaluation::{self, Agreement, Compared, Pages};
+use reproduce::evaluation::{self, Agreement, EvaluatedSentence, PublishedPages};
 use reproduce::experiment::Wants;
 use reproduce::{Experiment, Wanted, registry};
 use scenario::{Choice, Scenario};
@@ -29,7 +29,7 @@ const LEAST: Duration = Duration::from_secs(5);
 
 /// Makes a tenth of all claims again, and compares them with the pages.
 pub fn run(args: &EvaluateArgs) -> Result<()> {
-    let pages = Pages::read(&args.pages).map_err(|error| {
+    let pages = PublishedPages::read(&args.pages).map_err(|error| {
         let message = format!("{} cannot be read: {error}", args.pages.display());
         Refused::new(&message, "name the folder of the pages with --pages")
     })?;
@@ -43,7 +43,7 @@ pub fn run(args: &EvaluateArgs) -> Result<()> {
     let (sentences, parts) = evaluation::drawn(experiments, args.seed);
     let drawn = parts.iter().map(|part| evaluation::sentences(part).len());
     let drawn = drawn.sum();
-    let Made { compared, left_out } = made(args, &pages, parts)?;
+    let DrawMade { compared, left_out } = made(args, &pages, parts)?;
     let data = plans::data();
     let report = Report {
         version: own::version_of_results(),
@@ -94,24 +94,24 @@ fn experiments(names: &[String]) -> Result<Vec<Experiment>> {
 }
 
 /// What was drawn of an experiment, and with how many seeds it is made next.
-struct Turn {
+struct EvaluationTurn {
     part: Experiment,
     /// The seeds of its file.
     all: u64,
-    done: Vec<Compared>,
+    done: Vec<EvaluatedSentence>,
 }
 
 /// What could not be made of the draw.
 #[derive(Debug, Serialize)]
-struct LeftOut {
+struct NotMade {
     experiment: String,
     sentences: Vec<String>,
     why: String,
 }
 
-impl LeftOut {
-    fn of(part: &Experiment, why: &str) -> LeftOut {
-        LeftOut {
+impl NotMade {
+    fn of(part: &Experiment, why: &str) -> NotMade {
+        NotMade {
             experiment: part.id.clone(),
             sentences: evaluation::sentences(part),
             why: why.to_owned(),
@@ -121,29 +121,29 @@ impl LeftOut {
 
 /// What came of the parts.
 #[derive(Debug, Default)]
-struct Made {
-    compared: Vec<Compared>,
-    left_out: Vec<LeftOut>,
+struct DrawMade {
+    compared: Vec<EvaluatedSentence>,
+    left_out: Vec<NotMade>,
 }
 
-impl Made {
+impl DrawMade {
     /// What a turn has is all that there is of its part.
-    fn close(&mut self, mut turn: Turn) {
+    fn close(&mut self, mut turn: EvaluationTurn) {
         if turn.done.is_empty() {
-            let left = LeftOut::of(&turn.part, "there was no time");
+            let left = NotMade::of(&turn.part, "there was no time");
             self.left_out.push(left);
         }
         self.compared.append(&mut turn.done);
     }
 
     /// A turn failed: what was compared with fewer seeds stays.
-    fn failed(&mut self, mut turn: Turn, why: &str) {
+    fn failed(&mut self, mut turn: EvaluationTurn, why: &str) {
         let seeds = if turn.done.is_empty() {
             ""
         } else {
             "with all seeds: "
         };
-        let left = LeftOut::of(&turn.part, &format!("{seeds}{why}"));
+        let left = NotMade::of(&turn.part, &format!("{seeds}{why}"));
         self.left_out.push(left);
         self.compared.append(&mut turn.done);
     }
@@ -151,7 +151,7 @@ impl Made {
 
 /// Makes the parts in turns, until all are made or the time is over. What a turn made is kept for the next one.
 #[expect(clippy::disallowed_methods, reason = "when to stop, not a result")]
-fn made(args: &EvaluateArgs, pages: &Pages, parts: Vec<Experiment>) -> Result<Made> {
+fn made(args: &EvaluateArgs, pages: &PublishedPages, parts: Vec<Experiment>) -> Result<DrawMade> {
     let end = Instant::now() + Duration::from_secs_f64(args.minutes * 60.0);
     let store = many::store(&args.out.join("store"))?;
     let pool = many::pool(&args.parallel)?;
@@ -166,18 +166,18 @@ fn made(args: &EvaluateArgs, pages: &Pages, parts: Vec<Experiment>) -> Result<Ma
         store: &store,
         basis: &basis,
     };
-    let mut made = Made::default();
+    let mut made = DrawMade::default();
     let mut turns = VecDeque::new();
     for mut part in parts {
         if part.written.engine == Wants::Kernel {
-            let left = LeftOut::of(&part, "it needs Linux in a virtual machine");
+            let left = NotMade::of(&part, "it needs Linux in a virtual machine");
             made.left_out.push(left);
             continue;
         }
         let all = part.written.seeds;
         part.written.seeds = all.min(FIRST);
         let done = Vec::new();
-        turns.push_back(Turn { part, all, done });
+        turns.push_back(EvaluationTurn { part, all, done });
     }
     while let Some(mut turn) = turns.pop_front() {
         let left = end.saturating_duration_since(Instant::now());
@@ -198,7 +198,8 @@ fn made(args: &EvaluateArgs, pages: &Pages, parts: Vec<Experiment>) -> Result<Ma
                 continue;
             }
         }
-        let is_open = |of: &Compared| !matches!(of.agreement, Agreement::Same | Agreement::NoPage);
+        let is_open =
+            |of: &EvaluatedSentence| !matches!(of.agreement, Agreement::Same | Agreement::NoPage);
         if turn.part.written.seeds < turn.all && turn.done.iter().any(is_open) {
             turn.part.written.seeds = turn.all;
             turns.push_back(turn);
@@ -280,8 +281,8 @@ struct Report<'a> {
     sentences: usize,
     /// Those of them that were drawn.
     drawn: usize,
-    compared: Vec<Compared>,
-    left_out: Vec<LeftOut>,
+    compared: Vec<EvaluatedSentence>,
+    left_out: Vec<NotMade>,
 }
 
 impl Report<'_> {
@@ -364,7 +365,7 @@ impl Report<'_> {
 }
 
 /// A sentence with its verdicts and values.
-fn told(text: &mut String, of: &Compared) {
+fn told(text: &mut String, of: &EvaluatedSentence) {
     let name =
         |verdict: Option<reproduce::claim::ClaimVerdict>| verdict.map_or("–", |one| one.name());
     let (seeds, all) = of.seeds;
@@ -433,8 +434,8 @@ mod tests {
         found.into_iter().next().unwrap()
     }
 
-    fn compared() -> Compared {
-        Compared {
+    fn compared() -> EvaluatedSentence {
+        EvaluatedSentence {
             id: "e/c".to_owned(),
             sentence: String::new(),
             page: None,
@@ -470,12 +471,12 @@ mod tests {
 
     #[test]
     fn what_was_compared_before_a_failure_stays() {
-        let turn = |done| Turn {
+        let turn = |done| EvaluationTurn {
             part: part(),
             all: 30,
             done,
         };
-        let mut made = Made::default();
+        let mut made = DrawMade::default();
         made.failed(turn(vec![compared()]), "it fails");
         assert_eq!((made.compared.len(), made.left_out.len()), (1, 1));
         assert_eq!(made.left_out[0].why, "with all seeds: it fails");

@@ -30,7 +30,7 @@ mod tests;
 
 use super::filter::{Aggregation, FullPipe, HeldBack};
 use super::{BbrParams, Gain, ONE, gained};
-use crate::{Ack, Congestion, Control, Phase, Probe, Setup, Signal};
+use crate::{Ack, Congestion, Control, ControlPhase, Probe, Setup, Signal};
 use long_term::LongTerm;
 use min_rtt::MinRtt;
 use model::{AckSample, Latest, Losses, MaxBandwidth, ShortTerm};
@@ -319,15 +319,15 @@ impl Control for Bbr3 {
         })
     }
 
-    fn phase(&self) -> Phase {
+    fn phase(&self) -> ControlPhase {
         match self.state {
-            BbrState::Startup => Phase::Startup,
-            BbrState::Drain => Phase::Drain,
-            BbrState::Down => Phase::Down,
-            BbrState::Cruise => Phase::Cruise,
-            BbrState::Refill => Phase::Refill,
-            BbrState::Up => Phase::Up,
-            BbrState::ProbeRtt => Phase::ProbeRtt,
+            BbrState::Startup => ControlPhase::Startup,
+            BbrState::Drain => ControlPhase::Drain,
+            BbrState::Down => ControlPhase::Down,
+            BbrState::Cruise => ControlPhase::Cruise,
+            BbrState::Refill => ControlPhase::Refill,
+            BbrState::Up => ControlPhase::Up,
+            BbrState::ProbeRtt => ControlPhase::ProbeRtt,
         }
     }
 

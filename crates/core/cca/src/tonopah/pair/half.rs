@@ -1,7 +1,7 @@
 //! What looks like a control of its own to one subflow's part of a transport.
 
 use super::{Pair, Reaction, Subflow};
-use crate::{Ack, Congestion, Control, EcnMode, Notice, Phase, Signal};
+use crate::{Ack, Congestion, Control, ControlPhase, EcnMode, Notice, Signal};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use units::{Instant, Rate};
 
@@ -100,7 +100,7 @@ impl Control for Half {
         self.pair().ruling().in_slow_start()
     }
 
-    fn phase(&self) -> Phase {
+    fn phase(&self) -> ControlPhase {
         self.pair().ruling().phase()
     }
 
