@@ -117,6 +117,30 @@ fn what_could_not_be_compared_is_told_and_fails() {
     assert!(text(&output.stderr).contains("none cannot be read"));
 }
 
+/// The experiment is made with the calls of its page: of several, the first.
+#[test]
+fn a_page_of_several_calls_is_compared() {
+    let folder = folder("evaluate-calls");
+    let calls = [
+        "reproduce",
+        "mine.toml",
+        "--calls",
+        "webrtc,paper",
+        "--format",
+        "markdown",
+    ];
+    let page = folder.analects(&calls);
+    assert!(page.status.success(), "{}", text(&page.stderr));
+    assert!(text(&page.stdout).contains("| webrtc | verdict | paper |"));
+    folder.write("pages/mine.md", page.stdout);
+    let output = folder.analects(&EVALUATE);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let report = report(&folder);
+    for one in report["compared"].as_array().unwrap() {
+        assert_eq!(one["agreement"], "same", "{one}");
+    }
+}
+
 /// Seeds of runs come from the draw's: a larger one could come around to those of the pages.
 #[test]
 fn a_seed_has_a_range() {
