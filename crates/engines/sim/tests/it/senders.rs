@@ -70,7 +70,7 @@ fn a_sender_that_its_own_computer_holds_back_waits_for_no_application() {
         .filter(|by| by.as_deref() == Some("computer"))
         .count();
     assert!(2 * held > limits.len(), "{held} of {}", limits.len());
-    // With one packet to send there is nothing to hold back: the rest of the time it has no data.
+    // When all is sent, nothing is held back.
     let text = r#"
         duration = "4s"
         small_queues = true
