@@ -14,10 +14,14 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap();
     let paths = entries.map(|entry| entry.unwrap().path());
     let kept = paths.filter(|path| !path.file_stem().unwrap().to_string_lossy().contains("test"));
-    kept.flat_map(|path| match path.extension() {
-        None => sources(&path),
-        Some(rs) if rs == "rs" => vec![path],
-        Some(_) => Vec::new(),
+    kept.flat_map(|path| {
+        if path.is_dir() {
+            sources(&path)
+        } else if path.extension().is_some_and(|rs| rs == "rs") {
+            vec![path]
+        } else {
+            Vec::new()
+        }
     })
     .collect()
 }
