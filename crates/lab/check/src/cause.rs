@@ -468,7 +468,7 @@ mod tests {
             .iter()
             .map(|&(at, kbit)| (Duration::from_secs(at), Rate::from_bits(kbit * 1000)))
             .collect();
-        Lane::new(Some(&Capacity::Trace(Arc::new(Trace::steps(&steps)))), 10.0)
+        Lane::new(&Capacity::Trace(Arc::new(Trace::steps(&steps))), 10.0)
     }
 
     fn first(packets: &[LoggedPacket], lanes: &[Lane; 2]) -> Cause {

@@ -4,6 +4,7 @@ use crate::figure::Told;
 use crate::lane::Lane;
 use crate::limit::Limit;
 use crate::log::LoggedPacket;
+use link::Capacity;
 use scenario::{Document, Names, ScenarioError, Section, files, presets};
 use std::path::Path;
 use units::{Duration, Refusal};
@@ -280,11 +281,9 @@ impl Condition {
             return Err(section.error(&message, &help));
         }
         let seconds = duration.as_secs_f64();
-        let up = line.up.as_ref().map(|up| &up.capacity);
-        let lanes = [
-            Lane::new(Some(&line.capacity), seconds),
-            Lane::new(up, seconds),
-        ];
+        let up = line.up.as_ref();
+        let up = up.map_or(&Capacity::Unlimited, |up| &up.capacity);
+        let lanes = [&line.capacity, up].map(|capacity| Lane::new(capacity, seconds));
         let steps = lanes.iter().flat_map(Lane::steps);
         let steps: Vec<f64> = steps.filter(|at| *at < seconds).collect();
         let limits = limits_of(section, &common.limits, &steps, warmup)?;

@@ -9,21 +9,16 @@ const NOTHING: f64 = 0.01;
 /// One direction.
 #[derive(Debug, Clone)]
 pub struct Lane {
-    /// None without a limit.
-    capacity: Option<Capacity>,
+    capacity: Capacity,
     still: Vec<(f64, f64)>,
 }
 
 impl Lane {
     /// That of a link, for as long as a call takes.
-    pub fn new(capacity: Option<&Capacity>, seconds: f64) -> Lane {
-        let still = match capacity {
-            Some(capacity) => still(capacity, seconds),
-            None => Vec::new(),
-        };
+    pub fn new(capacity: &Capacity, seconds: f64) -> Lane {
         Lane {
-            capacity: capacity.cloned(),
-            still,
+            capacity: capacity.clone(),
+            still: still(capacity, seconds),
         }
     }
 
@@ -41,12 +36,13 @@ impl Lane {
     /// Bytes that it can carry between two moments; none without a limit.
     pub fn bytes(&self, from: f64, until: f64) -> Option<f64> {
         let [from, until] = [from, until].map(|at| Duration::from_secs_f64(at.max(0.0)));
-        Some(self.capacity.as_ref()?.bytes_between(from, until))
+        let bytes = self.capacity.bytes_between(from, until);
+        bytes.is_finite().then_some(bytes)
     }
 
     /// When it takes another step, in s.
     pub fn steps(&self) -> Vec<f64> {
-        let Some(Capacity::Trace(trace)) = &self.capacity else {
+        let Capacity::Trace(trace) = &self.capacity else {
             return Vec::new();
         };
         if trace.period() != Duration::MAX {
@@ -108,7 +104,7 @@ mod tests {
             .iter()
             .map(|&(at, mbit)| (Duration::from_secs(at), Rate::from_bits(mbit * 1_000_000)))
             .collect();
-        Lane::new(Some(&Capacity::Trace(Arc::new(Trace::steps(&steps)))), 20.0)
+        Lane::new(&Capacity::Trace(Arc::new(Trace::steps(&steps))), 20.0)
     }
 
     #[test]
@@ -125,12 +121,12 @@ mod tests {
 
     #[test]
     fn others_do_not() {
-        let constant = Lane::new(Some(&Capacity::Constant(Rate::from_bits(8_000_000))), 20.0);
+        let constant = Lane::new(&Capacity::Constant(Rate::from_bits(8_000_000)), 20.0);
         assert_eq!(
             (constant.still(), constant.bytes(0.0, 1.0)),
             (&[][..], Some(1e6))
         );
-        let unlimited = Lane::new(None, 20.0);
+        let unlimited = Lane::new(&Capacity::Unlimited, 20.0);
         assert_eq!(
             (unlimited.steps().len(), unlimited.bytes(0.0, 1.0)),
             (0, None)
@@ -140,7 +136,7 @@ mod tests {
     #[test]
     fn a_trace_that_repeats_stands_still_again() {
         let trace = Trace::parse("0 8\n1 0\n2 8\n").unwrap();
-        let lane = Lane::new(Some(&Capacity::Trace(Arc::new(trace))), 6.0);
+        let lane = Lane::new(&Capacity::Trace(Arc::new(trace)), 6.0);
         assert_eq!(lane.still(), [(1.0, 2.0), (4.0, 5.0)]);
         assert_eq!(lane.steps(), [0.0; 0]);
     }
