@@ -267,14 +267,13 @@ mod tests {
             let mut error = ErrorMessage::default();
             error.code = core::num::NonZeroI32::new(code);
             error.header = vec![0; 16];
-            let payload = NetlinkPayload::<NetlinkAnswerStub>::Error(error);
+            let payload = NetlinkPayload::<Question<TcMessage>>::Error(error);
             let mut message = NetlinkMessage::new(Default::default(), payload);
             message.finalize();
             let mut bytes = vec![0; message.buffer_len()];
             message.serialize(&mut bytes);
             bytes
         };
-        type NetlinkAnswerStub = Question<TcMessage>;
         assert_eq!(acknowledged(&answer(0)), Ok(()));
         assert_eq!(acknowledged(&answer(-2)), Err(Errno::NOENT));
         assert_eq!(acknowledged(&answer(-2)[..10]), Err(Errno::BADMSG));
