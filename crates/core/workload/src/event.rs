@@ -86,6 +86,13 @@ pub enum Event {
         /// Its number.
         frame: u64,
     },
+    /// A frame of audio that was lost reached the receiver with a later one.
+    AudioRestored {
+        /// The call.
+        call: TrafficId,
+        /// Its number.
+        frame: u64,
+    },
     /// Navigation to a page started.
     PageStarted {
         /// The traffic entry.

@@ -237,5 +237,6 @@ fn fate(event: media::MediaEvent) -> Fate {
         } => Fate::Shown(stream, id, held),
         media::MediaEvent::FrameLost { stream, id, .. } => Fate::Lost(stream, id),
         media::MediaEvent::AudioArrived { id, .. } => Fate::Heard(id),
+        media::MediaEvent::AudioRestored { id, .. } => Fate::Reheard(id),
     }
 }

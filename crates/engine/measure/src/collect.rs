@@ -281,7 +281,9 @@ impl Collector {
             Application::FrameLost { call, frame } => {
                 self.frame(call, |video| video.lost(now, frame));
             }
-            Application::AudioSent { .. } | Application::AudioArrived { .. } => {
+            Application::AudioSent { .. }
+            | Application::AudioArrived { .. }
+            | Application::AudioRestored { .. } => {
                 self.audios.event(now, &event);
             }
             Application::PageStarted { .. } => {

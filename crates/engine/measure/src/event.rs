@@ -53,6 +53,8 @@ pub enum MediaContent {
     Audio {
         /// Its number.
         frame: u64,
+        /// Bytes of copies of earlier frames in the packet, with their headers.
+        copied: u32,
     },
     /// Bytes that are not played, which fill a probe.
     Padding,

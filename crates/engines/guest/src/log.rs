@@ -127,6 +127,7 @@ mod tests {
                 bytes: u32::MAX,
             },
             Event::AudioArrived { call, frame },
+            Event::AudioRestored { call, frame },
             Event::PageStarted {
                 page,
                 load,

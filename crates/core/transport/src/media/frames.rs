@@ -223,7 +223,9 @@ mod tests {
             MediaEvent::FrameComplete { id, .. } => format!("complete {id}"),
             MediaEvent::FrameShown { id, .. } => format!("shown {id}"),
             MediaEvent::FrameLost { id, .. } => format!("lost {id}"),
-            MediaEvent::AudioArrived { id, .. } => format!("audio {id}"),
+            MediaEvent::AudioArrived { id, .. } | MediaEvent::AudioRestored { id, .. } => {
+                format!("audio {id}")
+            }
         };
         (events.into_iter().map(text).collect(), end)
     }

@@ -2,8 +2,9 @@
 
 use super::event::MediaEvent;
 use super::feedback::Reports;
+use super::heard::Heard;
 use super::incoming::Incoming;
-use super::{Content, Feedback, MediaParams};
+use super::{AudioFrames, Content, Feedback, MediaParams};
 use crate::{Transmit, Wire};
 use std::collections::VecDeque;
 use units::{Duration, Ecn, Instant};
@@ -31,6 +32,8 @@ pub struct MediaReceiver {
     reports: Reports,
     /// The streams of video, by number, as far as packets arrived.
     streams: Vec<Incoming>,
+    /// The newest frames of audio.
+    heard: Heard,
     events: VecDeque<MediaEvent>,
     /// Parts to acknowledge, if the sender repeats by itself: their streams and numbers.
     parts: VecDeque<(u8, u64)>,
@@ -46,6 +49,7 @@ impl MediaReceiver {
             reports: Reports::new(wanted, params),
             streams: Vec::new(),
             parts: VecDeque::new(),
+            heard: Heard::default(),
             events: VecDeque::new(),
             rtt: DEFAULT_RTT,
             stats: ReceiverStats::default(),
@@ -66,9 +70,8 @@ impl MediaReceiver {
         }
         let part = match &packet.content {
             Content::Video(part) => part,
-            &Content::Audio(id) => {
-                self.events
-                    .push_back(MediaEvent::AudioArrived { id, at: now });
+            Content::Audio(frames) => {
+                self.hear(now, frames);
                 return;
             }
             Content::Padding => return,
@@ -87,6 +90,15 @@ impl MediaReceiver {
             stream.round_trip(now, packet.rtt);
         }
         stream.part(now, part, bytes, params, &mut self.events);
+    }
+
+    /// A packet of audio arrived.
+    fn hear(&mut self, now: Instant, frames: &AudioFrames) {
+        let (events, id, at) = (&mut self.events, frames.id, now);
+        events.push_back(MediaEvent::AudioArrived { id, at });
+        self.heard.arrived(frames, |id| {
+            events.push_back(MediaEvent::AudioRestored { id, at });
+        });
     }
 
     /// The next packet of feedback to send `now`, if any.

@@ -2,6 +2,7 @@
 
 mod reports;
 
+use super::audio::AudioQueue;
 use super::pacer::Pacer;
 use super::queue::{EncodedFrame, PartQueue};
 use super::repeats::Repeats;
@@ -11,7 +12,6 @@ use crate::recovery::RecoveryPeriod;
 use crate::rtt::{Floor, Rtt};
 use crate::{SenderState, Transmit, Wire};
 use cca::{Arrival, Control, EcnMode, Probe};
-use std::collections::VecDeque;
 use units::{Duration, Ecn, Instant, Rate};
 
 /// libwebrtc `kDefaultRtt`, before the first sample.
@@ -60,8 +60,7 @@ pub struct MediaSender {
     wants: cca::Feedback,
     mode: EcnMode,
     queue: PartQueue,
-    /// Frames of audio that have not left, and their packets' length.
-    audio: VecDeque<(u64, u32)>,
+    audio: AudioQueue,
     /// Audio's part of the control's rate.
     audio_rate: Rate,
     /// The rate of video that padding keeps up if there is less.
@@ -92,7 +91,7 @@ impl MediaSender {
             mode: control.ecn(),
             control,
             queue: PartQueue::default(),
-            audio: VecDeque::new(),
+            audio: AudioQueue::new(params),
             audio_rate: Rate::default(),
             filled: Rate::default(),
             pacer: Pacer::default(),
@@ -139,12 +138,11 @@ impl MediaSender {
     }
 
     /// Takes a frame of audio, of `bytes`, which stands for `span` of sound. The video's share of
-    /// the control's rate is the rest that such frames leave (libwebrtc's `BitrateAllocator`, with
+    /// the control's rate is the rest that such frames, with their copies of others, leave (libwebrtc's `BitrateAllocator`, with
     /// equal minimum and maximum for audio).
     pub fn push_audio(&mut self, id: u64, bytes: u32, span: Duration) {
-        let len = bytes + self.params.overhead;
+        let len = self.audio.push(id, bytes) + self.params.overhead;
         self.audio_rate = Rate::from_bytes_over(u64::from(len), span);
-        self.audio.push_back((id, len));
     }
 
     /// From now on padding fills the rest that video leaves of `rate`, headers excluded, as far as
@@ -191,8 +189,9 @@ impl MediaSender {
     /// The next packet to send `now`, if any may be sent.
     pub fn transmit(&mut self, now: Instant) -> Option<Transmit> {
         self.update(now);
-        if let Some((id, len)) = self.audio.pop_front() {
-            return Some(self.packet(now, len, Content::Audio(id)));
+        if let Some((frames, carried)) = self.audio.pop() {
+            let len = carried + self.params.overhead;
+            return Some(self.packet(now, len, Content::Audio(frames)));
         }
         if self.pacer.ready_at() > now {
             return None;

@@ -23,8 +23,19 @@ pub enum Content {
     Padding,
     /// A part of a frame of video.
     Video(Fragment),
-    /// A whole frame of audio, by its number.
-    Audio(u64),
+    /// A frame of audio.
+    Audio(AudioFrames),
+}
+
+/// A whole frame of audio, and copies of frames before it (RFC 2198).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AudioFrames {
+    /// The number of the frame.
+    pub id: u64,
+    /// How many frames before it are in the packet, too.
+    pub earlier: u8,
+    /// Bytes of these copies, and of the headers that tell the frames apart.
+    pub copied: u32,
 }
 
 /// A part of a frame.

@@ -19,6 +19,8 @@ pub enum Fate {
     Lost(u8, u64),
     /// It is of audio, and arrived.
     Heard(u64),
+    /// It is of audio, and came with a later one.
+    Reheard(u64),
 }
 
 impl Driver {
@@ -43,6 +45,7 @@ impl Driver {
                 (stream, Event::FrameLost { call, frame })
             }
             Fate::Heard(frame) => (JUDGED, Event::AudioArrived { call, frame }),
+            Fate::Reheard(frame) => (JUDGED, Event::AudioRestored { call, frame }),
         };
         if stream == JUDGED {
             sockets.tell(now, event);

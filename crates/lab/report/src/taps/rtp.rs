@@ -71,7 +71,7 @@ impl Headers {
                     source | u32::from(part.stream),
                 )
             }
-            MediaContent::Audio { frame } => {
+            MediaContent::Audio { frame, .. } => {
                 header(AUDIO, frame, frame * AUDIO_TICKS, source | AUDIO_SOURCE)
             }
             MediaContent::Padding => {
