@@ -236,6 +236,7 @@ fn fate(event: media::MediaEvent) -> Fate {
             stream, id, held, ..
         } => Fate::Shown(stream, id, held),
         media::MediaEvent::FrameLost { stream, id, .. } => Fate::Lost(stream, id),
+        media::MediaEvent::PartRestored { stream, id, .. } => Fate::Mended(stream, id),
         media::MediaEvent::AudioArrived { id, .. } => Fate::Heard(id),
         media::MediaEvent::AudioRestored { id, .. } => Fate::Reheard(id),
     }

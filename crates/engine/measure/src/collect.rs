@@ -281,6 +281,7 @@ impl Collector {
             Application::FrameLost { call, frame } => {
                 self.frame(call, |video| video.lost(now, frame));
             }
+            Application::PartRestored { .. } => {}
             Application::AudioSent { .. }
             | Application::AudioArrived { .. }
             | Application::AudioRestored { .. } => {

@@ -56,6 +56,8 @@ pub enum MediaContent {
         /// Bytes of copies of earlier frames in the packet, with their headers.
         copied: u32,
     },
+    /// The XOR of parts of frames.
+    Fec,
     /// Bytes that are not played, which fill a probe.
     Padding,
 }

@@ -128,6 +128,7 @@ mod tests {
             },
             Event::AudioArrived { call, frame },
             Event::AudioRestored { call, frame },
+            Event::PartRestored { call, frame },
             Event::PageStarted {
                 page,
                 load,

@@ -223,6 +223,7 @@ mod tests {
             MediaEvent::FrameComplete { id, .. } => format!("complete {id}"),
             MediaEvent::FrameShown { id, .. } => format!("shown {id}"),
             MediaEvent::FrameLost { id, .. } => format!("lost {id}"),
+            MediaEvent::PartRestored { id, .. } => format!("part of {id}"),
             MediaEvent::AudioArrived { id, .. } | MediaEvent::AudioRestored { id, .. } => {
                 format!("audio {id}")
             }

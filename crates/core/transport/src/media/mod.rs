@@ -4,6 +4,9 @@
 //! repairs the packets that the receiver asks for. The [`MediaReceiver`] reports arrivals, asks for
 //! missing packets, and reports which frames are complete, shown and lost.
 //!
+//! With [`MediaParams::fec`] the sender adds packets from which the receiver restores lost ones without
+//! asking. It asks all the same, at once, as libwebrtc does.
+//!
 //! Audio is bundled with the video (RFC 8843): the same packets' numbers, the same reports, the same
 //! control. Each frame is a packet that leaves at once, past the pacer and the window, and is paid
 //! for like any other (libwebrtc's `PacingController` and `AccountForAudioPacketsInPacedSender`). It
@@ -24,6 +27,7 @@
 
 mod audio;
 mod event;
+mod fec;
 mod feedback;
 mod frames;
 mod heard;
@@ -39,7 +43,7 @@ mod sender;
 mod tests;
 
 pub use crate::wire::media::{
-    Acks, Arrivals, AudioFrames, Content, Feedback, Fragment, MediaPacket,
+    Acks, Arrivals, AudioFrames, Content, FecPacket, Feedback, Fragment, MediaPacket, PartSum,
 };
 pub use event::MediaEvent;
 pub use jitter_buffer::Playout;
@@ -76,6 +80,9 @@ units::params! {
         /// receiver, until their frame is this many frames behind the newest; both ends then skip
         /// that frame. 0 for no such repeats.
         repeat_frames: u32 = "0", range "0".."1000", source "libwebrtc has receivers ask";
+        /// Protect video by forward error correction, as much as losses and the round trip ask for. Its
+        /// packets are paid for out of the same rate.
+        fec: bool = "no", source "RFC 8627; decision 0027";
         /// Number of frames of audio before its own that each packet of audio carries once more; 0 for
         /// none.
         red: u32 = "0", range "0".."9", source "RFC 2198; decision 0027";

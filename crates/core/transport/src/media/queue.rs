@@ -140,6 +140,11 @@ impl PartQueue {
         self.again.front().copied().unwrap_or(self.unsent)
     }
 
+    /// Whether a part waits that was sent before.
+    pub fn repairs(&self) -> bool {
+        !self.again.is_empty()
+    }
+
     /// The next part to send.
     pub fn peek(&self) -> Option<&FramePart> {
         self.get(self.next_place())

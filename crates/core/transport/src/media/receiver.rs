@@ -4,7 +4,7 @@ use super::event::MediaEvent;
 use super::feedback::Reports;
 use super::heard::Heard;
 use super::incoming::Incoming;
-use super::{AudioFrames, Content, Feedback, MediaParams};
+use super::{AudioFrames, Content, Feedback, Fragment, MediaPacket, MediaParams};
 use crate::{Transmit, Wire};
 use std::collections::VecDeque;
 use units::{Duration, Ecn, Instant};
@@ -68,27 +68,39 @@ impl MediaReceiver {
         if packet.rtt > Duration::ZERO {
             self.rtt = packet.rtt;
         }
-        let part = match &packet.content {
-            Content::Video(part) => part,
-            Content::Audio(frames) => {
-                self.hear(now, frames);
-                return;
+        match &packet.content {
+            Content::Video(part) => self.see(now, packet, part),
+            Content::Audio(frames) => self.hear(now, frames),
+            Content::Fec(fec) => {
+                let at = self.place(fec.stream);
+                let (params, events) = (&self.params, &mut self.events);
+                self.streams[at].fec(now, fec, params, events);
             }
-            Content::Padding => return,
-        };
+            Content::Padding => {}
+        }
+    }
+
+    /// The place of a stream, of which a packet has arrived.
+    fn place(&mut self, stream: u8) -> usize {
+        let place = usize::from(stream);
+        while self.streams.len() <= place {
+            let number = self.streams.len() as u8;
+            self.streams.push(Incoming::new(number, &self.params));
+        }
+        place
+    }
+
+    /// A part of a frame of video arrived.
+    fn see(&mut self, now: Instant, packet: &MediaPacket, part: &Fragment) {
         if self.params.repeat_frames > 0 {
             self.parts.push_back((part.stream, part.rtp));
         }
-        let params = &self.params;
-        let bytes = packet.len.saturating_sub(params.overhead);
-        while self.streams.len() <= usize::from(part.stream) {
-            let number = self.streams.len() as u8;
-            self.streams.push(Incoming::new(number, params));
-        }
-        let stream = &mut self.streams[usize::from(part.stream)];
+        let place = self.place(part.stream);
+        let (params, stream) = (&self.params, &mut self.streams[place]);
         if packet.rtt > Duration::ZERO {
             stream.round_trip(now, packet.rtt);
         }
+        let bytes = packet.len.saturating_sub(params.overhead);
         stream.part(now, part, bytes, params, &mut self.events);
     }
 

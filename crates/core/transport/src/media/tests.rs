@@ -10,6 +10,7 @@ use units::{Duration, Ecn, Instant};
 
 mod audio;
 mod controls;
+mod fec;
 mod marks;
 mod repair;
 mod streams;

@@ -15,7 +15,8 @@ pub const REDUNDANCY: Metric = Metric {
     unit: "%",
     range: Range::PERCENT,
     summary: "share of a call's bytes that is sent for the case that others are lost",
-    about: "Copies of earlier frames of audio and their headers, of all bytes that the call's sender put on \
+    about: "Packets of forward error correction, and copies of earlier frames of audio with their headers, of \
+            all bytes that the call's sender put on \
             the wire, IP headers included. Only the simulator knows what packets carry. `redundancy:NAME` is \
             that of one entry. A scenario has to ask for it: metrics = [\"redundancy\"].",
     source: "this project; decision 0027",
@@ -54,6 +55,7 @@ impl Redundancy {
         };
         let redundant = match content {
             MediaContent::Audio { copied, .. } => copied,
+            MediaContent::Fec => bytes,
             MediaContent::Video { .. } | MediaContent::Padding => 0,
         };
         let (of, all) = self.bytes.entry(*call).or_default();

@@ -15,7 +15,8 @@ pub const RESTORED: Metric = Metric {
     unit: "",
     range: Range::Positive,
     summary: "what a call's receiver restored from redundancy",
-    about: "Frames of audio that were lost and came with a later packet (`session = { red = 1 }`). Calls \
+    about: "Packets of video that forward error correction gave back (`session = { fec = true }`), and frames \
+            of audio that were lost and came with a later packet (`session = { red = 1 }`). Calls \
             without redundancy have no value. `restored:NAME` is that of one entry. A scenario has to ask \
             for it: metrics = [\"restored\"].",
     source: "this project; decision 0027",
@@ -38,7 +39,7 @@ impl Restored {
     fn new(scenario: &Scenario) -> Self {
         let names = scenario.traffic.iter().map(|entry| entry.name.clone());
         let entries = (0..).map(TrafficId).zip(&scenario.traffic);
-        let redundant = entries.filter(|(_, entry)| entry.session.red > 0);
+        let redundant = entries.filter(|(_, entry)| entry.session.fec || entry.session.red > 0);
         Restored {
             names: names.collect(),
             from: Instant::ZERO + scenario.warmup,
@@ -49,7 +50,9 @@ impl Restored {
 
 impl Sink for Restored {
     fn event(&mut self, now: Instant, event: &Event) {
-        if let Event::Traffic(Application::AudioRestored { call, .. }) = *event
+        if let Event::Traffic(
+            Application::AudioRestored { call, .. } | Application::PartRestored { call, .. },
+        ) = *event
             && now >= self.from
             && let Some(count) = self.counts.get_mut(&call)
         {
