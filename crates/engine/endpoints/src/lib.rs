@@ -170,6 +170,8 @@ pub fn frame(end: &mut Endpoint, now: Instant, frame: Frame) {
         id: frame.id,
         bytes: frame.bytes,
         key: frame.key,
+        layer: frame.layer,
+        back: frame.back,
     };
     match end {
         Endpoint::Sender(sender) => {

@@ -25,6 +25,8 @@ fn frame(stream: u8, id: u64, bytes: u32, key: bool) -> EncodedFrame {
         id,
         bytes,
         key,
+        layer: 0,
+        back: 0,
     }
 }
 

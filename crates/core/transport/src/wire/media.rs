@@ -56,6 +56,11 @@ pub struct Fragment {
     pub count: u32,
     /// The frame depends on no other.
     pub key: bool,
+    /// Its temporal layer, from 0, the base (AV1's dependency descriptor).
+    pub layer: u8,
+    /// In a stream with temporal layers, how many frames before it that is on which it depends; 0 in one
+    /// without, where it depends on the one before.
+    pub back: u8,
     /// When the sender was given the frame, in ticks of 90 kHz (RTP's time stamp); it begins anew
     /// after 13 hours.
     pub timestamp: u32,
@@ -93,6 +98,8 @@ pub struct PartSum {
     timestamp: u32,
     bytes: u32,
     key: bool,
+    layer: u8,
+    back: u8,
 }
 
 impl PartSum {
@@ -104,6 +111,8 @@ impl PartSum {
         self.timestamp ^= part.timestamp;
         self.bytes ^= bytes;
         self.key ^= part.key;
+        self.layer ^= part.layer;
+        self.back ^= part.back;
     }
 
     /// The part that remains, and its bytes.
@@ -115,6 +124,8 @@ impl PartSum {
             index: self.index,
             count: self.count,
             key: self.key,
+            layer: self.layer,
+            back: self.back,
             timestamp: self.timestamp,
         };
         (part, self.bytes)

@@ -139,6 +139,8 @@ mod tests {
                     index,
                     count,
                     key: frame == 0,
+                    layer: 0,
+                    back: 0,
                     timestamp: 0,
                 };
                 block.sent(&part, 1_000 + 100 * index, OVERHEAD, &plan, &mut out);

@@ -120,6 +120,8 @@ mod tests {
             index: (rtp % 4) as u32,
             count: 4,
             key: rtp < 4,
+            layer: (rtp % 3) as u8,
+            back: (rtp % 5) as u8,
             timestamp: 3_000_u32.wrapping_mul((rtp / 4) as u32),
         }
     }

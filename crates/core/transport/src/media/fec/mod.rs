@@ -49,6 +49,8 @@ mod tests {
                     index,
                     count: parts,
                     key: false,
+                    layer: 0,
+                    back: 0,
                     timestamp: 0,
                 };
                 block.sent(&part, LEN, OVERHEAD, &plan, &mut out);

@@ -34,6 +34,8 @@ pub struct FecNeed {
     pub frame_bytes: f64,
     /// Frames a second.
     pub fps: f64,
+    /// It has temporal layers, and these are of the base.
+    pub layered: bool,
 }
 
 /// How a stream is protected.
@@ -44,14 +46,16 @@ pub struct FecPlan {
     /// Packets of FEC for each of key frames.
     pub key: f64,
     /// Most frames that are protected together: as many as are sent in two round trips, so that FEC is not
-    /// later than what one asks for (`ComputeMaxFramesFec`).
+    /// later than what one asks for (`ComputeMaxFramesFec`). Of a stream with temporal layers one, since the
+    /// base's frames are far apart; there with three, here with two as well.
     pub frames: u32,
 }
 
 impl FecPlan {
     /// What a stream needs.
     pub fn of(need: &FecNeed) -> Self {
-        let frames = (2.0 * need.fps * need.rtt.as_secs_f64() + 0.5).clamp(1.0, MOST_FRAMES) as u32;
+        let most = if need.layered { 1.0 } else { MOST_FRAMES };
+        let frames = (2.0 * need.fps * need.rtt.as_secs_f64() + 0.5).clamp(1.0, most) as u32;
         let small = need.frame_bytes < SMALL_FRAME && need.rtt < LONG_TRIP;
         if need.loss < LEAST_LOSS || small {
             return FecPlan {
@@ -85,6 +89,7 @@ mod tests {
             rtt: Duration::from_millis(rtt_ms),
             frame_bytes,
             fps: 30.0,
+            layered: false,
         })
     }
 

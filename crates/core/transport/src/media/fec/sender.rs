@@ -33,6 +33,7 @@ struct ProtectedStream {
     frame_bytes: f64,
     gap: f64,
     last: Option<Instant>,
+    layered: bool,
 }
 
 /// Bytes of FEC, and of the video that it protects.
@@ -57,17 +58,22 @@ impl FecSender {
         }
     }
 
-    /// An encoder handed over a frame.
+    /// An encoder handed over a frame. Of temporal layers only the base is protected.
     pub fn frame(&mut self, now: Instant, frame: &EncodedFrame) {
+        if frame.layer > 0 {
+            return;
+        }
         while self.streams.len() <= usize::from(frame.stream) {
             self.streams.push(ProtectedStream {
                 block: Block::new(),
                 frame_bytes: 0.0,
                 gap: 0.0,
                 last: None,
+                layered: false,
             });
         }
         let stream = &mut self.streams[usize::from(frame.stream)];
+        stream.layered = frame.back > 0;
         if !frame.key {
             average(&mut stream.frame_bytes, f64::from(frame.bytes));
         }
@@ -79,7 +85,8 @@ impl FecSender {
     /// A part left for the first time, of `len` bytes on the wire.
     pub fn sent(&mut self, now: Instant, part: &Fragment, len: u32, rtt: Duration) {
         self.cost.count(now, 0, u64::from(len));
-        let Some(stream) = self.streams.get_mut(usize::from(part.stream)) else {
+        let stream = self.streams.get_mut(usize::from(part.stream));
+        let Some(stream) = stream.filter(|_| part.layer == 0) else {
             return;
         };
         let plan = FecPlan::of(&FecNeed {
@@ -91,6 +98,7 @@ impl FecSender {
             } else {
                 1.0
             },
+            layered: stream.layered,
         });
         let (overhead, out) = (self.overhead, &mut self.waiting);
         stream.block.sent(part, len, overhead, &plan, out);

@@ -187,6 +187,8 @@ proptest! {
                 index: word(3) as u32,
                 count: word(0) as u32,
                 key: word(1) % 2 == 0,
+                layer: 0,
+                back: 0,
                 timestamp: word(2) as u32,
             };
             let packet = MediaPacket {
