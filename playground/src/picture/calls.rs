@@ -74,7 +74,7 @@ impl Calls {
                     .sound
                     .push_back((frame, now));
             }
-            Event::AudioArrived { call, frame } => {
+            Event::AudioArrived { call, frame } | Event::AudioRestored { call, frame } => {
                 self.pass(now);
                 if let Some(of) = self.of.get_mut(&call) {
                     of.sound.retain(|(number, _)| *number != frame);

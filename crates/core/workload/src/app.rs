@@ -249,8 +249,14 @@ pub struct Frame {
     pub id: u64,
     /// How long it is.
     pub bytes: u32,
-    /// It depends on no other; any other depends on the one before it in its stream.
+    /// It depends on no other; any other depends on the one before it in its stream, or on that which
+    /// `back` says.
     pub key: bool,
+    /// Its temporal layer, from 0, the base.
+    pub layer: u8,
+    /// In a stream with temporal layers, how many frames before it that is on which it depends; 0 in one
+    /// without.
+    pub back: u8,
 }
 
 /// A frame of audio: [`audio::FRAME`](crate::audio::FRAME) of sound.

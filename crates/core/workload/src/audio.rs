@@ -2,8 +2,8 @@
 //!
 //! The default behaviour of libwebrtc: Opus at a constant rate, which follows no estimate
 //! (`WebRtcVoiceEngine` sets least and greatest to 32 kbit/s), a packet for each frame, no
-//! discontinuous transmission, no repetition. Not for: silence, in-band forward error correction,
-//! RED, music.
+//! discontinuous transmission. Not for: silence, in-band forward error correction, music. Copies in
+//! later packets (RED) are the session's.
 
 use crate::{AudioFrame, ConnId, Output};
 use core::fmt;

@@ -11,6 +11,7 @@
 //! rate from the next frame on.
 
 use crate::audio::Audio;
+use crate::temporal::{LayerPlace, Scalability};
 use crate::{Carrier, Conditions, Frame};
 use units::random::Stream;
 use units::{Duration, Instant, Rate, Refusal};
@@ -32,6 +33,9 @@ units::params! {
         key_factor: f64 = "4", range "1".."50", source "decision 0020";
         /// Time in which the encoder gives back the bytes that frames took beyond their share.
         repay: Duration = "500ms", range "1ms".."1min", source "libwebrtc FrameDropper kLeakyBucketSizeSeconds";
+        /// Temporal layers, as browsers' `scalabilityMode` names them: in L1T2 and L1T3 there are frames that
+        /// can be lost without harm to others.
+        scalability: Scalability = "L1T1", source "W3C Scalable Video Coding Extension for WebRTC; decision 0027";
         /// Share of the encoder's rate that its frames use.
         share: f64 = "1", range "0.01".."1", source "none";
         /// Frames go over one TCP connection instead of a media session, and the encoder's rate
@@ -66,6 +70,16 @@ impl CallParams {
             let message = format!("audio needs a media session, and {carrier} replaces it");
             return Err(Refusal::new(message).with_help(format!("leave out audio or {carrier}")));
         }
+        if let Some(carrier) = self
+            .connection()
+            .filter(|_| self.scalability != Scalability::L1T1)
+        {
+            let message =
+                format!("over {carrier} no frame is left out, so that layers are of no use");
+            return Err(
+                Refusal::new(message).with_help(format!("leave out scalability or {carrier}"))
+            );
+        }
         if self.min_rate <= self.max_rate {
             return Ok(());
         }
@@ -90,6 +104,8 @@ pub struct Encoder {
     /// Turns that have come, skipped ones included.
     turns: u64,
     frames: u64,
+    /// Frames since the last key frame.
+    after_key: u64,
     skipped: u64,
     key_due: bool,
     /// Bytes beyond the share so far; negative if the frames were short of it.
@@ -106,6 +122,7 @@ impl Encoder {
             start,
             turns: 0,
             frames: 0,
+            after_key: 0,
             skipped: 0,
             key_due: true,
             owed: 0.0,
@@ -139,12 +156,16 @@ impl Encoder {
         let key = core::mem::take(&mut self.key_due);
         let id = self.frames;
         self.frames += 1;
-        let bytes = self.size(rate, key);
+        self.after_key = if key { 0 } else { self.after_key + 1 };
+        let place = self.params.scalability.place(self.after_key);
+        let bytes = self.size(rate, key, &place);
         Some(Frame {
             stream: 0,
             id,
             bytes,
             key,
+            layer: place.layer,
+            back: place.back,
         })
     }
 
@@ -155,10 +176,12 @@ impl Encoder {
     }
 
     /// How long the next frame is; the chance has mean one.
-    fn size(&mut self, rate: Rate, key: bool) -> u32 {
+    fn size(&mut self, rate: Rate, key: bool, place: &LayerPlace) -> u32 {
         let sigma = self.params.variation;
         let fps = f64::from(self.params.fps);
-        let share = self.params.share * rate.as_bits() as f64 / 8.0 / fps;
+        let usual = self.params.share * rate.as_bits() as f64 / 8.0 / fps;
+        // A key frame's factor is that of a usual frame.
+        let share = if key { usual } else { usual * place.size };
         let repaid = self.owed / (self.params.repay.as_secs_f64() * fps).max(1.0);
         let meant = if key {
             share * self.params.key_factor
@@ -284,6 +307,30 @@ mod tests {
             .map(|size| (size / mean - 1.0) * (size / mean - 1.0));
         let spread = (square.sum::<f64>() / sizes.len() as f64).sqrt();
         assert!((0.18..0.24).contains(&spread), "{spread}");
+    }
+
+    #[test]
+    fn layers_begin_anew_with_a_key_frame_and_keep_the_rate() {
+        let mut encoder = encoder(CallParams {
+            scalability: Scalability::L1T3,
+            ..plain()
+        });
+        let mut frames = Vec::new();
+        for number in 0..602 {
+            let asked = Conditions {
+                keyframe_requested: number == 2,
+                ..at(6)
+            };
+            frames.push(turn(&mut encoder, &asked).unwrap());
+        }
+        let places: Vec<_> = frames
+            .iter()
+            .map(|frame| (frame.layer, frame.back))
+            .collect();
+        assert_eq!(places[..5], [(0, 4), (2, 1), (0, 4), (2, 1), (1, 2)]);
+        // Later 6 Mbit/s at 30 frames a second, in fours of 40, 20, 20 and 20 %: 25 kB on average.
+        let four = [0, 1, 2, 3].map(|place| frames[598 + place].bytes);
+        assert_eq!(four, [40_000, 20_000, 20_000, 20_000]);
     }
 
     #[test]

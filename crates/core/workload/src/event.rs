@@ -86,6 +86,20 @@ pub enum Event {
         /// Its number.
         frame: u64,
     },
+    /// A lost part of a frame was restored by forward error correction.
+    PartRestored {
+        /// The call.
+        call: TrafficId,
+        /// The frame's number.
+        frame: u64,
+    },
+    /// A frame of audio that was lost reached the receiver with a later one.
+    AudioRestored {
+        /// The call.
+        call: TrafficId,
+        /// Its number.
+        frame: u64,
+    },
     /// Navigation to a page started.
     PageStarted {
         /// The traffic entry.

@@ -31,6 +31,7 @@ mod page_loads;
 pub mod registry;
 pub mod sizes;
 pub mod statistics;
+pub mod temporal;
 pub mod udp;
 mod video;
 

@@ -170,6 +170,8 @@ pub fn frame(end: &mut Endpoint, now: Instant, frame: Frame) {
         id: frame.id,
         bytes: frame.bytes,
         key: frame.key,
+        layer: frame.layer,
+        back: frame.back,
     };
     match end {
         Endpoint::Sender(sender) => {
@@ -236,6 +238,8 @@ fn fate(event: media::MediaEvent) -> Fate {
             stream, id, held, ..
         } => Fate::Shown(stream, id, held),
         media::MediaEvent::FrameLost { stream, id, .. } => Fate::Lost(stream, id),
+        media::MediaEvent::PartRestored { stream, id, .. } => Fate::Mended(stream, id),
         media::MediaEvent::AudioArrived { id, .. } => Fate::Heard(id),
+        media::MediaEvent::AudioRestored { id, .. } => Fate::Reheard(id),
     }
 }

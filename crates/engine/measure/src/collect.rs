@@ -281,7 +281,10 @@ impl Collector {
             Application::FrameLost { call, frame } => {
                 self.frame(call, |video| video.lost(now, frame));
             }
-            Application::AudioSent { .. } | Application::AudioArrived { .. } => {
+            Application::PartRestored { .. } => {}
+            Application::AudioSent { .. }
+            | Application::AudioArrived { .. }
+            | Application::AudioRestored { .. } => {
                 self.audios.event(now, &event);
             }
             Application::PageStarted { .. } => {

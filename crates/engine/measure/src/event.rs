@@ -53,7 +53,11 @@ pub enum MediaContent {
     Audio {
         /// Its number.
         frame: u64,
+        /// Bytes of copies of earlier frames in the packet, with their headers.
+        copied: u32,
     },
+    /// The XOR of parts of frames.
+    Fec,
     /// Bytes that are not played, which fill a probe.
     Padding,
 }

@@ -95,4 +95,8 @@ impl Sink for Meters {
             }
         }
     }
+
+    fn wants_ends(&self) -> bool {
+        self.0.iter().any(|metered| metered.meter.wants_ends())
+    }
 }

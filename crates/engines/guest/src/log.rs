@@ -127,6 +127,8 @@ mod tests {
                 bytes: u32::MAX,
             },
             Event::AudioArrived { call, frame },
+            Event::AudioRestored { call, frame },
+            Event::PartRestored { call, frame },
             Event::PageStarted {
                 page,
                 load,

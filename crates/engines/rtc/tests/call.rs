@@ -111,6 +111,8 @@ impl<'a> Bed<'a> {
                     id: self.frames,
                     bytes: (bits * 33 / 8000) as u32,
                     key: sender.take_keyframe_request(),
+                    layer: 0,
+                    back: 0,
                 };
                 sender.push_frame(self.now, frame);
                 self.frames += 1;

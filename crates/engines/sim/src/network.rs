@@ -453,7 +453,11 @@ impl Observer<u32> for Hook<'_> {
 const fn part_of(packet: &media::MediaPacket) -> MediaPart {
     let (stream, content) = match packet.content {
         media::Content::Padding => (0, MediaContent::Padding),
-        media::Content::Audio(frame) => (0, MediaContent::Audio { frame }),
+        media::Content::Fec(packet) => (packet.stream, MediaContent::Fec),
+        media::Content::Audio(frames) => {
+            let (frame, copied) = (frames.id, frames.copied);
+            (0, MediaContent::Audio { frame, copied })
+        }
         media::Content::Video(part) => {
             let content = MediaContent::Video {
                 sequence: part.rtp,

@@ -20,8 +20,10 @@ const described = async (peer) => {
     return JSON.stringify(peer.localDescription);
 };
 
-// Writes down the browser's statistics of one kind, four times a second, and once a second all of them.
-const report = (peer, type, kind, also = () => {}) => {
+// Writes down the browser's statistics of one kind, four times a second, and of a trial that is kept once a second all of
+// them.
+const report = async (peer, type, kind, also = () => {}) => {
+    const {kept} = await (await fetch('/trial')).json();
     let round = 0;
     setInterval(async () => {
         const all = await peer.getStats();
@@ -30,6 +32,6 @@ const report = (peer, type, kind, also = () => {}) => {
                 record(kind, statistics);
                 also(statistics);
             }
-        if (round++ % 4 === 0) record('statistics', {of: kind, reports: Object.fromEntries(all)});
+        if (kept && round++ % 4 === 0) record('statistics', {of: kind, reports: Object.fromEntries(all)});
     }, 250);
 };

@@ -3,23 +3,22 @@
 //! Source: github.com/rtcstats/rtcstats, packages/rtcstats-server/docs/file-format.md (version 3).
 
 use crate::Error;
-use crate::records::{Record, RecordsFile};
+use crate::records::{Record, RecordsFile, STATISTICS};
 use serde_json::json;
 use std::path::Path;
 
-/// Writes `call.rtcstats` into a trial's folder, with the connections `caller` and `receiver`.
+/// Writes `call.rtcstats` into the folder of a trial that is kept, with the connections `caller` and `receiver`.
 ///
 /// # Errors
 /// If the trial's records cannot be read, or the file not be written.
 pub fn write_dump(folder: &Path) -> Result<(), Error> {
     let file = folder.join("call.rtcstats");
-    let text = dump(&RecordsFile::read(folder)?);
+    let text = dump(&RecordsFile::read(folder, STATISTICS)?);
     std::fs::write(&file, text).map_err(|error| Error::unwritable(&file, &error))
 }
 
 fn dump(records: &[Record]) -> String {
-    let told = records.iter().filter(|record| record.kind == "statistics");
-    let events = told.map(|record| {
+    let events = records.iter().map(|record| {
         let ms = (1e3 * record.at).round();
         json!(["getStats", record.what["of"], record.what["reports"], ms]).to_string() + "\n"
     });
@@ -34,19 +33,12 @@ mod tests {
 
     #[test]
     fn each_side_is_a_connection_and_a_report_an_event() {
-        let record = |kind: &str, what| Record {
-            at: 1.25,
-            kind: kind.to_owned(),
-            what,
-        };
         let reports = json!({ "A": { "type": "inbound-rtp", "timestamp": 5.0 } });
-        let told = [
-            record("begun", json!({})),
-            record(
-                "statistics",
-                json!({ "of": "receiver", "reports": reports }),
-            ),
-        ];
+        let told = [Record {
+            at: 1.25,
+            kind: "statistics".to_owned(),
+            what: json!({ "of": "receiver", "reports": reports }),
+        }];
         let text = dump(&told);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[..2], ["RTCStatsDump", r#"{"fileFormat":3}"#]);

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::chromium::Chromium;
 use crate::http;
-use crate::records::RecordsFile;
+use crate::records::{CALL, RecordsFile, STATISTICS};
 use crate::site::{PORTS, Site, WEB};
 use crate::trial::Trial;
 use std::net::{IpAddr, SocketAddr, TcpListener};
@@ -35,7 +35,9 @@ pub fn far(folder: &Path, address: IpAddr) -> Result<(), Error> {
         .map(|listener| listener.local_addr().map(|at| at.port()));
     let ports = ports.collect::<Result<Vec<_>, _>>().map_err(failed)?;
     let first = SocketAddr::new(address, ports[0]).to_string();
-    let site = Arc::new(Site::new(trial, ports, RecordsFile::create(folder)?));
+    let records = RecordsFile::create(folder, CALL)?;
+    let kept = trial.kept.then(|| RecordsFile::create(folder, STATISTICS));
+    let site = Arc::new(Site::new(trial, ports, records, kept.transpose()?));
     for listener in listeners {
         http::serve(listener, Arc::clone(&site));
     }

@@ -1,7 +1,7 @@
 //! What a trial showed, from the browsers' statistics (W3C, "Identifiers for WebRTC's Statistics API").
 
 use crate::Error;
-use crate::records::{Record, RecordsFile};
+use crate::records::{CALL, Record, RecordsFile};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::Path;
@@ -62,7 +62,7 @@ impl Outcome {
     /// # Errors
     /// If its records cannot be read, a browser had an error, or something is missing.
     pub fn read(folder: &Path) -> Result<Outcome, Error> {
-        of(&RecordsFile::read(folder)?)
+        of(&RecordsFile::read(folder, CALL)?)
     }
 }
 

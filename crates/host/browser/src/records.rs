@@ -5,13 +5,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fs::File;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-/// The most bytes that are written, and those that leave no room for `statistics`: a call needs the others to be told.
+/// The most bytes that are written.
 const MOST: usize = 64 << 20;
-const MOST_WITH_STATISTICS: usize = 32 << 20;
+
+/// What of a call has to be told.
+pub(crate) const CALL: &str = "records.jsonl";
+/// All that browsers know of the calls of a trial that is kept.
+pub(crate) const STATISTICS: &str = "statistics.jsonl";
 
 /// One record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -30,14 +34,10 @@ pub(crate) struct RecordsFile {
     begun: Instant,
 }
 
-fn file(folder: &Path) -> PathBuf {
-    folder.join("records.jsonl")
-}
-
 impl RecordsFile {
-    /// Begins the file in `folder`.
-    pub(crate) fn create(folder: &Path) -> Result<RecordsFile, Error> {
-        let file = file(folder);
+    /// Begins the file `name` in `folder`.
+    pub(crate) fn create(folder: &Path, name: &str) -> Result<RecordsFile, Error> {
+        let file = folder.join(name);
         let created = File::create(&file).map_err(|error| Error::unwritable(&file, &error))?;
         Ok(RecordsFile {
             file: Mutex::new((created, 0)),
@@ -60,21 +60,16 @@ impl RecordsFile {
         };
         line.push(b'\n');
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        let most = if kind == "statistics" {
-            MOST_WITH_STATISTICS
-        } else {
-            MOST
-        };
-        if file.1 + line.len() > most {
+        if file.1 + line.len() > MOST {
             return false;
         }
         file.1 += line.len();
         file.0.write_all(&line).is_ok()
     }
 
-    /// All of a trial's folder, in the order in which they came.
-    pub(crate) fn read(folder: &Path) -> Result<Vec<Record>, Error> {
-        let file = file(folder);
+    /// All of the file `name` in a trial's folder, in the order in which they came.
+    pub(crate) fn read(folder: &Path, name: &str) -> Result<Vec<Record>, Error> {
+        let file = folder.join(name);
         let failed = |error: &dyn core::fmt::Display| {
             let message = format!("{}: {error}", file.display());
             Error::new(message, "the far side did not run: see its messages")

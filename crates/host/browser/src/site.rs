@@ -22,15 +22,23 @@ pub(crate) struct Site {
     ports: Vec<u16>,
     pub(crate) mailbox: Mailbox,
     records: RecordsFile,
+    /// Those of a trial that is kept.
+    statistics: Option<RecordsFile>,
 }
 
 impl Site {
-    pub(crate) fn new(trial: Trial, ports: Vec<u16>, records: RecordsFile) -> Self {
+    pub(crate) fn new(
+        trial: Trial,
+        ports: Vec<u16>,
+        records: RecordsFile,
+        statistics: Option<RecordsFile>,
+    ) -> Self {
         Site {
             trial,
             ports,
             mailbox: Mailbox::default(),
             records,
+            statistics,
         }
     }
 
@@ -66,6 +74,7 @@ impl Site {
             seconds,
             every,
             ref pages,
+            kept,
             ..
         } = self.trial;
         json!({
@@ -74,8 +83,20 @@ impl Site {
             "seconds": seconds,
             "every": every,
             "pages": pages.len(),
+            "kept": kept,
         })
         .to_string()
+    }
+
+    /// Writes down what a browser tells; false if it cannot be, or is not wanted.
+    fn record(&self, kind: &str, body: &[u8]) -> bool {
+        match kind {
+            "statistics" => self
+                .statistics
+                .as_ref()
+                .is_some_and(|file| file.add(kind, body)),
+            _ => self.records.add(kind, body),
+        }
     }
 
     /// A page's document, `3`, or one of its other objects, `3/17`.
@@ -122,7 +143,7 @@ impl Handler for Site {
         let taken = match request.path.split_at_checked(5) {
             Some(("/put/", name)) => self.mailbox.put(name, request.body),
             _ => match request.path.strip_prefix("/record/") {
-                Some(kind) => self.records.add(kind, &request.body),
+                Some(kind) => self.record(kind, &request.body),
                 None => false,
             },
         };

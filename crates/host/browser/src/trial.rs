@@ -21,6 +21,8 @@ pub struct Trial {
     pub pages: Vec<Page>,
     /// Whether pages are served from the web's ports, where a pacer looks for them, and from no others.
     pub web: bool,
+    /// Whether it is kept: only then browsers tell all that they know, which takes time and room.
+    pub kept: bool,
 }
 
 impl Trial {

@@ -34,6 +34,22 @@ pub enum MediaEvent {
         /// When.
         at: Instant,
     },
+    /// A part of a frame that did not arrive was restored by forward error correction.
+    PartRestored {
+        /// The frame's stream.
+        stream: u8,
+        /// The frame.
+        id: u64,
+        /// When.
+        at: Instant,
+    },
+    /// A frame of audio that did not arrive itself came with a later one.
+    AudioRestored {
+        /// The frame.
+        id: u64,
+        /// When.
+        at: Instant,
+    },
     /// A frame of audio arrived. What becomes of it then is the player's affair.
     AudioArrived {
         /// The frame.

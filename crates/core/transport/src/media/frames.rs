@@ -5,6 +5,8 @@ use super::{Fragment, MediaEvent, MediaParams};
 use std::collections::VecDeque;
 use units::{Duration, Instant};
 
+/// No temporal layer's frame depends on one that is further back (L1T3: the first of four frames).
+const FARTHEST_BACK: usize = 4;
 /// A frame so far ahead of the awaited one is invalid.
 const FARTHEST: u64 = 10_000;
 
@@ -18,6 +20,8 @@ pub struct Frames {
     slots: VecDeque<FrameSlot>,
     /// A key frame has been shown.
     started: bool,
+    /// Bit `n` is set where the frame `n + 1` before `front` was shown.
+    shown: u64,
     /// A frame so many behind the newest is lost; 0 for none.
     most_behind: usize,
     /// Where frames that can be shown wait for their turn, if they do.
@@ -41,6 +45,7 @@ struct FrameSlot {
     first_rtp: u64,
     count: u32,
     arrived: u32,
+    back: u8,
     frame: Whole,
 }
 
@@ -97,6 +102,7 @@ impl Frames {
                 first_rtp,
                 count: part.count,
                 arrived: 0,
+                back: part.back,
                 frame: Whole {
                     id: part.frame,
                     timestamp: part.timestamp,
@@ -141,6 +147,7 @@ impl Frames {
             let id = self.front;
             events.push_back(MediaEvent::FrameLost { stream, id, at });
             self.front += 1;
+            self.shown <<= 1;
         }
     }
 
@@ -164,12 +171,30 @@ impl Frames {
         }
     }
 
+    /// The first frame that can be shown; with temporal layers those before it may be missing.
+    fn next_shown(&self) -> Option<usize> {
+        let near = 0..self.slots.len().min(FARTHEST_BACK);
+        near.into_iter().find(|place| self.can_be_shown(*place))
+    }
+
+    fn can_be_shown(&self, place: usize) -> bool {
+        let slot = &self.slots[place];
+        let needed = || match usize::from(slot.back) {
+            0 => place == 0 && self.started,
+            // The frame `back` before it, which is before `front`.
+            back => back.checked_sub(place + 1).is_some_and(|bit| {
+                let shown = self.shown.checked_shr(bit as u32);
+                shown.is_some_and(|shown| shown & 1 == 1)
+            }),
+        };
+        slot.complete() && (slot.frame.key || needed())
+    }
+
     fn show(&mut self, at: Instant, events: &mut VecDeque<MediaEvent>) -> Option<u64> {
         let mut end = None;
-        while let Some(slot) = self.slots.front() {
-            if !slot.complete() || !(slot.frame.key || self.started) {
-                break;
-            }
+        while let Some(place) = self.next_shown() {
+            self.skip(place, at, events);
+            let slot = self.slots.pop_front()?;
             end = Some(slot.first_rtp.saturating_add(u64::from(slot.count)));
             self.started = true;
             let (stream, id, held) = (self.stream, self.front, Duration::ZERO);
@@ -183,7 +208,7 @@ impl Frames {
                 }),
             }
             self.front += 1;
-            self.slots.pop_front();
+            self.shown = self.shown << 1 | 1;
         }
         end
     }
@@ -208,6 +233,8 @@ mod tests {
             index,
             count: 2,
             key: frame.is_multiple_of(3),
+            layer: 0,
+            back: 0,
             timestamp: 0,
         }
     }
@@ -223,7 +250,10 @@ mod tests {
             MediaEvent::FrameComplete { id, .. } => format!("complete {id}"),
             MediaEvent::FrameShown { id, .. } => format!("shown {id}"),
             MediaEvent::FrameLost { id, .. } => format!("lost {id}"),
-            MediaEvent::AudioArrived { id, .. } => format!("audio {id}"),
+            MediaEvent::PartRestored { id, .. } => format!("part of {id}"),
+            MediaEvent::AudioArrived { id, .. } | MediaEvent::AudioRestored { id, .. } => {
+                format!("audio {id}")
+            }
         };
         (events.into_iter().map(text).collect(), end)
     }
@@ -271,6 +301,64 @@ mod tests {
             "shown 3",
         ];
         assert_eq!(events, expected);
+    }
+
+    /// A part of a stream in L1T3: frames in fours of which the first needs the first before, the third the
+    /// first, the others the one before.
+    fn layered(frame: u64, index: u32) -> Fragment {
+        let (layer, back) = [(0, 4), (2, 1), (1, 2), (2, 1)][frame as usize % 4];
+        Fragment {
+            key: frame == 0,
+            layer,
+            back,
+            ..part(frame, index)
+        }
+    }
+
+    /// What becomes of frames in L1T3 of which these are incomplete until the end.
+    fn of_layers(frames: u64, missing: &[u64]) -> Vec<String> {
+        let mut shown = Frames::default();
+        let mut events = VecDeque::new();
+        for frame in 0..frames {
+            shown.part(&CAME, &layered(frame, 0), &mut events);
+            if !missing.contains(&frame) {
+                shown.part(&CAME, &layered(frame, 1), &mut events);
+            }
+        }
+        let text = |event| match event {
+            MediaEvent::FrameShown { id, .. } => Some(format!("shown {id}")),
+            MediaEvent::FrameLost { id, .. } => Some(format!("lost {id}")),
+            _ => None,
+        };
+        events.into_iter().filter_map(text).collect()
+    }
+
+    #[test]
+    fn a_lost_frame_of_the_highest_layer_costs_itself() {
+        assert_eq!(
+            of_layers(6, &[1, 3]),
+            [
+                "shown 0", "lost 1", "shown 2", "lost 3", "shown 4", "shown 5"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_lost_frame_of_the_middle_layer_costs_the_next_one_too() {
+        assert_eq!(
+            of_layers(6, &[2]),
+            [
+                "shown 0", "shown 1", "lost 2", "lost 3", "shown 4", "shown 5"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_lost_frame_of_the_base_holds_all_up() {
+        assert_eq!(
+            of_layers(12, &[4]),
+            ["shown 0", "shown 1", "shown 2", "shown 3"]
+        );
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! The receiver's state of one stream of video: the missing parts, the frames that can be shown,
 //! and whether only a key frame helps.
 
+use super::fec::FecDecoder;
 use super::frames::{Came, Frames};
 use super::nack::{Arrived, Missing};
-use super::{Fragment, MediaEvent, MediaParams};
+use super::{FecPacket, Fragment, MediaEvent, MediaParams};
 use std::collections::VecDeque;
 use units::{Duration, Instant};
 
@@ -12,6 +13,8 @@ use units::{Duration, Instant};
 pub struct Incoming {
     missing: Missing,
     frames: Frames,
+    /// What forward error correction can restore, if the session has it.
+    fec: Option<FecDecoder>,
     /// Only a key frame helps, and it has to be this one or a newer one.
     key_wanted: Option<u64>,
     /// When to ask for one (again).
@@ -29,6 +32,7 @@ impl Incoming {
         Incoming {
             missing: Missing::new(retries),
             frames: Frames::new(stream, params),
+            fec: params.fec.then(FecDecoder::default),
             key_wanted: None,
             key_due: Instant::NEVER,
         }
@@ -37,6 +41,48 @@ impl Incoming {
     /// Handles the arrival of a part of `bytes`, headers apart; the resulting events are appended to
     /// `events`.
     pub fn part(
+        &mut self,
+        now: Instant,
+        part: &Fragment,
+        bytes: u32,
+        params: &MediaParams,
+        events: &mut VecDeque<MediaEvent>,
+    ) {
+        self.here(now, part, bytes, params, events);
+        if let Some(fec) = &mut self.fec {
+            fec.part(part, bytes);
+            self.restore(now, params, events);
+        }
+    }
+
+    /// Handles the arrival of a packet of forward error correction.
+    pub fn fec(
+        &mut self,
+        now: Instant,
+        packet: &FecPacket,
+        params: &MediaParams,
+        events: &mut VecDeque<MediaEvent>,
+    ) {
+        if let Some(fec) = &mut self.fec {
+            fec.packet(packet);
+            self.restore(now, params, events);
+        }
+    }
+
+    fn restore(&mut self, now: Instant, params: &MediaParams, events: &mut VecDeque<MediaEvent>) {
+        while let Some((part, bytes)) = self.fec.as_mut().and_then(FecDecoder::restore) {
+            let (stream, id) = (part.stream, part.frame);
+            events.push_back(MediaEvent::PartRestored {
+                stream,
+                id,
+                at: now,
+            });
+            self.here(now, &part, bytes, params, events);
+        }
+    }
+
+    /// A part is here.
+    fn here(
         &mut self,
         now: Instant,
         part: &Fragment,

@@ -4,10 +4,13 @@
 //! repairs the packets that the receiver asks for. The [`MediaReceiver`] reports arrivals, asks for
 //! missing packets, and reports which frames are complete, shown and lost.
 //!
+//! With [`MediaParams::fec`] the sender adds packets from which the receiver restores lost ones without
+//! asking. It asks all the same, at once, as libwebrtc does.
+//!
 //! Audio is bundled with the video (RFC 8843): the same packets' numbers, the same reports, the same
 //! control. Each frame is a packet that leaves at once, past the pacer and the window, and is paid
 //! for like any other (libwebrtc's `PacingController` and `AccountForAudioPacketsInPacedSender`). It
-//! is never sent again.
+//! is never sent again; with [`MediaParams::red`] later packets carry it once more.
 //!
 //! A session may carry several streams of video, as a forwarding server's does. Frames depend on
 //! frames of their own stream only, and each stream has its own numbers, repairs and key frames;
@@ -22,9 +25,12 @@
 //! [`Playout::WebRtc`], when its turn has come. A complete key frame that is newer than a frame not shown yet makes that frame
 //! *lost*. Every frame handed over is shown or lost or still waits when the session ends.
 
+mod audio;
 mod event;
+mod fec;
 mod feedback;
 mod frames;
+mod heard;
 mod incoming;
 mod jitter_buffer;
 mod nack;
@@ -36,7 +42,9 @@ mod sender;
 #[cfg(test)]
 mod tests;
 
-pub use crate::wire::media::{Acks, Arrivals, Content, Feedback, Fragment, MediaPacket};
+pub use crate::wire::media::{
+    Acks, Arrivals, AudioFrames, Content, FecPacket, Feedback, Fragment, MediaPacket, PartSum,
+};
 pub use event::MediaEvent;
 pub use jitter_buffer::Playout;
 pub use queue::EncodedFrame;
@@ -72,6 +80,12 @@ units::params! {
         /// receiver, until their frame is this many frames behind the newest; both ends then skip
         /// that frame. 0 for no such repeats.
         repeat_frames: u32 = "0", range "0".."1000", source "libwebrtc has receivers ask";
+        /// Protect video by forward error correction, as much as losses and the round trip ask for. Its
+        /// packets are paid for out of the same rate.
+        fec: bool = "no", source "RFC 8627; decision 0027";
+        /// Number of frames of audio before its own that each packet of audio carries once more; 0 for
+        /// none.
+        red: u32 = "0", range "0".."9", source "RFC 2198; decision 0027";
         /// Request a key frame after no frame could be shown for this long.
         wait_frame: units::Duration = "3s", range "10ms".."60s", source "libwebrtc kMaxWaitForFrame";
         /// Repeat the request for a key frame at this interval until one begins to arrive.

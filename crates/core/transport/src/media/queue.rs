@@ -23,8 +23,14 @@ pub struct EncodedFrame {
     pub id: u64,
     /// How long it is.
     pub bytes: u32,
-    /// It depends on no other; any other depends on the one before it in its stream.
+    /// It depends on no other; any other depends on the one before it in its stream, or on that which
+    /// `back` says.
     pub key: bool,
+    /// Its temporal layer, from 0, the base.
+    pub layer: u8,
+    /// In a stream with temporal layers, how many frames before it that is on which it depends; 0 in one
+    /// without.
+    pub back: u8,
 }
 
 /// A part of a frame, on its way or sent.
@@ -101,6 +107,8 @@ impl PartQueue {
                     index: index as u32,
                     count: count as u32,
                     key: frame.key,
+                    layer: frame.layer,
+                    back: frame.back,
                     timestamp,
                 },
                 len: payload as u32 + params.overhead,
@@ -138,6 +146,11 @@ impl PartQueue {
 
     fn next_place(&self) -> u64 {
         self.again.front().copied().unwrap_or(self.unsent)
+    }
+
+    /// Whether a part waits that was sent before.
+    pub fn repairs(&self) -> bool {
+        !self.again.is_empty()
     }
 
     /// The next part to send.
@@ -262,6 +275,8 @@ mod tests {
             id,
             bytes,
             key: id == 0,
+            layer: 0,
+            back: 0,
         };
         queue.push(ms(at), &frame, &MediaParams::default());
     }

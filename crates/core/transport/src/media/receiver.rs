@@ -2,8 +2,9 @@
 
 use super::event::MediaEvent;
 use super::feedback::Reports;
+use super::heard::Heard;
 use super::incoming::Incoming;
-use super::{Content, Feedback, MediaParams};
+use super::{AudioFrames, Content, Feedback, Fragment, MediaPacket, MediaParams};
 use crate::{Transmit, Wire};
 use std::collections::VecDeque;
 use units::{Duration, Ecn, Instant};
@@ -31,6 +32,8 @@ pub struct MediaReceiver {
     reports: Reports,
     /// The streams of video, by number, as far as packets arrived.
     streams: Vec<Incoming>,
+    /// The newest frames of audio.
+    heard: Heard,
     events: VecDeque<MediaEvent>,
     /// Parts to acknowledge, if the sender repeats by itself: their streams and numbers.
     parts: VecDeque<(u8, u64)>,
@@ -46,6 +49,7 @@ impl MediaReceiver {
             reports: Reports::new(wanted, params),
             streams: Vec::new(),
             parts: VecDeque::new(),
+            heard: Heard::default(),
             events: VecDeque::new(),
             rtt: DEFAULT_RTT,
             stats: ReceiverStats::default(),
@@ -64,29 +68,49 @@ impl MediaReceiver {
         if packet.rtt > Duration::ZERO {
             self.rtt = packet.rtt;
         }
-        let part = match &packet.content {
-            Content::Video(part) => part,
-            &Content::Audio(id) => {
-                self.events
-                    .push_back(MediaEvent::AudioArrived { id, at: now });
-                return;
+        match &packet.content {
+            Content::Video(part) => self.see(now, packet, part),
+            Content::Audio(frames) => self.hear(now, frames),
+            Content::Fec(fec) => {
+                let at = self.place(fec.stream);
+                let (params, events) = (&self.params, &mut self.events);
+                self.streams[at].fec(now, fec, params, events);
             }
-            Content::Padding => return,
-        };
+            Content::Padding => {}
+        }
+    }
+
+    /// The place of a stream, of which a packet has arrived.
+    fn place(&mut self, stream: u8) -> usize {
+        let place = usize::from(stream);
+        while self.streams.len() <= place {
+            let number = self.streams.len() as u8;
+            self.streams.push(Incoming::new(number, &self.params));
+        }
+        place
+    }
+
+    /// A part of a frame of video arrived.
+    fn see(&mut self, now: Instant, packet: &MediaPacket, part: &Fragment) {
         if self.params.repeat_frames > 0 {
             self.parts.push_back((part.stream, part.rtp));
         }
-        let params = &self.params;
-        let bytes = packet.len.saturating_sub(params.overhead);
-        while self.streams.len() <= usize::from(part.stream) {
-            let number = self.streams.len() as u8;
-            self.streams.push(Incoming::new(number, params));
-        }
-        let stream = &mut self.streams[usize::from(part.stream)];
+        let place = self.place(part.stream);
+        let (params, stream) = (&self.params, &mut self.streams[place]);
         if packet.rtt > Duration::ZERO {
             stream.round_trip(now, packet.rtt);
         }
+        let bytes = packet.len.saturating_sub(params.overhead);
         stream.part(now, part, bytes, params, &mut self.events);
+    }
+
+    /// A packet of audio arrived.
+    fn hear(&mut self, now: Instant, frames: &AudioFrames) {
+        let (events, id, at) = (&mut self.events, frames.id, now);
+        events.push_back(MediaEvent::AudioArrived { id, at });
+        self.heard.arrived(frames, |id| {
+            events.push_back(MediaEvent::AudioRestored { id, at });
+        });
     }
 
     /// The next packet of feedback to send `now`, if any.

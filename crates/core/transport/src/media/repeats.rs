@@ -190,6 +190,8 @@ mod tests {
             index: (rtp % 2) as u32,
             count: 2,
             key: rtp < 2,
+            layer: 0,
+            back: 0,
             timestamp: 0,
         }
     }

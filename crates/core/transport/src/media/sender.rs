@@ -2,6 +2,8 @@
 
 mod reports;
 
+use super::audio::AudioQueue;
+use super::fec::FecSender;
 use super::pacer::Pacer;
 use super::queue::{EncodedFrame, PartQueue};
 use super::repeats::Repeats;
@@ -11,7 +13,6 @@ use crate::recovery::RecoveryPeriod;
 use crate::rtt::{Floor, Rtt};
 use crate::{SenderState, Transmit, Wire};
 use cca::{Arrival, Control, EcnMode, Probe};
-use std::collections::VecDeque;
 use units::{Duration, Ecn, Instant, Rate};
 
 /// libwebrtc `kDefaultRtt`, before the first sample.
@@ -60,8 +61,9 @@ pub struct MediaSender {
     wants: cca::Feedback,
     mode: EcnMode,
     queue: PartQueue,
-    /// Frames of audio that have not left, and their packets' length.
-    audio: VecDeque<(u64, u32)>,
+    /// Forward error correction, if the session has it.
+    fec: Option<Box<FecSender>>,
+    audio: AudioQueue,
     /// Audio's part of the control's rate.
     audio_rate: Rate,
     /// The rate of video that padding keeps up if there is less.
@@ -92,7 +94,8 @@ impl MediaSender {
             mode: control.ecn(),
             control,
             queue: PartQueue::default(),
-            audio: VecDeque::new(),
+            fec: (params.fec).then(|| Box::new(FecSender::new(params.overhead))),
+            audio: AudioQueue::new(params),
             audio_rate: Rate::default(),
             filled: Rate::default(),
             pacer: Pacer::default(),
@@ -129,6 +132,9 @@ impl MediaSender {
             stream.last_key = Some(now);
             stream.key_requested = false;
         }
+        if let Some(fec) = &mut self.fec {
+            fec.frame(now, &frame);
+        }
         self.queue.push(now, &frame, &self.params);
         self.update(now);
         true
@@ -139,12 +145,11 @@ impl MediaSender {
     }
 
     /// Takes a frame of audio, of `bytes`, which stands for `span` of sound. The video's share of
-    /// the control's rate is the rest that such frames leave (libwebrtc's `BitrateAllocator`, with
+    /// the control's rate is the rest that such frames, with their copies of others, leave (libwebrtc's `BitrateAllocator`, with
     /// equal minimum and maximum for audio).
     pub fn push_audio(&mut self, id: u64, bytes: u32, span: Duration) {
-        let len = bytes + self.params.overhead;
+        let len = self.audio.push(id, bytes) + self.params.overhead;
         self.audio_rate = Rate::from_bytes_over(u64::from(len), span);
-        self.audio.push_back((id, len));
     }
 
     /// From now on padding fills the rest that video leaves of `rate`, headers excluded, as far as
@@ -185,20 +190,24 @@ impl MediaSender {
                 }
             }
         }
+        if let Some(fec) = &mut self.fec {
+            fec.counted(now, self.stats.packets, self.stats.lost);
+        }
         self.update(now);
     }
 
     /// The next packet to send `now`, if any may be sent.
     pub fn transmit(&mut self, now: Instant) -> Option<Transmit> {
         self.update(now);
-        if let Some((id, len)) = self.audio.pop_front() {
-            return Some(self.packet(now, len, Content::Audio(id)));
+        if let Some((frames, carried)) = self.audio.pop() {
+            let len = carried + self.params.overhead;
+            return Some(self.packet(now, len, Content::Audio(frames)));
         }
         if self.pacer.ready_at() > now {
             return None;
         }
-        let len = match self.queue.peek() {
-            Some(part) => part.len,
+        let len = match self.next_len() {
+            Some(len) => len,
             None if self.pacer.probing() || self.pacer.pads_at() <= now => self.params.packet(),
             None => {
                 if self.flight.in_flight() < self.control.window() {
@@ -211,18 +220,42 @@ impl MediaSender {
             self.pacer.blocked();
             return None;
         }
-        let content = if let Some((part, again)) = self.queue.pop(now, self.rtt.srtt) {
-            self.stats.retransmits += u64::from(again);
-            let stream = self.stream(part.fragment.stream);
-            if let Some(repeats) = stream.and_then(|stream| stream.repeats.as_mut()) {
-                repeats.sent(now, &part.fragment);
-            }
-            Content::Video(part.fragment)
-        } else {
+        let content = self.pop(now).unwrap_or_else(|| {
             self.stats.padding += u64::from(len);
             Content::Padding
-        };
+        });
         Some(self.packet(now, len, content))
+    }
+
+    /// The length of the packet of FEC that leaves next: after repairs, before media.
+    fn next_fec(&self) -> Option<u32> {
+        let fec = self.fec.as_ref().filter(|_| !self.queue.repairs());
+        fec.and_then(|fec| fec.next_len())
+    }
+
+    /// The length of the packet that leaves next, audio and padding apart.
+    fn next_len(&self) -> Option<u32> {
+        let part = || self.queue.peek().map(|part| part.len);
+        self.next_fec().or_else(part)
+    }
+
+    /// What leaves now, audio and padding apart.
+    fn pop(&mut self, now: Instant) -> Option<Content> {
+        if self.next_fec().is_some() {
+            let packet = self.fec.as_mut().and_then(|fec| fec.pop(now));
+            return packet.map(Content::Fec);
+        }
+        let (part, again) = self.queue.pop(now, self.rtt.srtt)?;
+        self.stats.retransmits += u64::from(again);
+        let stream = self.stream(part.fragment.stream);
+        if let Some(repeats) = stream.and_then(|stream| stream.repeats.as_mut()) {
+            repeats.sent(now, &part.fragment);
+        }
+        let rtt = self.round_trip();
+        if let Some(fec) = self.fec.as_mut().filter(|_| !again) {
+            fec.sent(now, &part.fragment, part.len, rtt);
+        }
+        Some(Content::Video(part.fragment))
     }
 
     /// Makes a packet that leaves now.
@@ -330,8 +363,8 @@ impl MediaSender {
         }
     }
 
-    /// The rate at which the encoder should produce: the control's, less audio, without headers,
-    /// and less the rate that empties the pacer's queue within [`MediaParams::drain`].
+    /// The rate at which the encoder should produce: the control's, less audio, without headers and the
+    /// share that FEC takes, and less the rate that empties the pacer's queue within [`MediaParams::drain`].
     pub fn media_rate(&self) -> Rate {
         let mut bits = self.control.media_rate(self.round_trip()).as_bits();
         bits = bits.saturating_sub(self.audio_rate.as_bits());
@@ -340,7 +373,11 @@ impl MediaSender {
             bits = bits.saturating_sub(queue.as_bits());
         }
         let (payload, packet) = (self.params.payload, self.params.packet());
-        Rate::from_bits(bits).scale(u64::from(payload), u64::from(packet))
+        let rate = Rate::from_bits(bits).scale(u64::from(payload), u64::from(packet));
+        match &self.fec {
+            Some(fec) => Rate::from_bits((rate.as_bits() as f64 * (1.0 - fec.cost())) as u64),
+            None => rate,
+        }
     }
 
     /// How long a frame handed over now would wait in the pacer at its rate; at least as long as
@@ -368,8 +405,8 @@ impl MediaSender {
 
     /// When to call [`on_timer`](Self::on_timer); [`Instant::NEVER`] if not at all.
     pub fn next_timer(&self) -> Instant {
-        let (len, ready) = match self.queue.peek() {
-            Some(part) => (part.len, self.pacer.ready_at()),
+        let (len, ready) = match self.next_len() {
+            Some(len) => (len, self.pacer.ready_at()),
             None if self.pacer.probing() => (self.params.packet(), self.pacer.ready_at()),
             None => (self.params.packet(), self.pacer.pads_at()),
         };

@@ -10,6 +10,7 @@ use units::{Duration, Ecn, Instant};
 
 mod audio;
 mod controls;
+mod fec;
 mod marks;
 mod repair;
 mod streams;
@@ -24,6 +25,8 @@ fn frame(stream: u8, id: u64, bytes: u32, key: bool) -> EncodedFrame {
         id,
         bytes,
         key,
+        layer: 0,
+        back: 0,
     }
 }
 

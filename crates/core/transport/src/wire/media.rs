@@ -23,8 +23,21 @@ pub enum Content {
     Padding,
     /// A part of a frame of video.
     Video(Fragment),
-    /// A whole frame of audio, by its number.
-    Audio(u64),
+    /// A frame of audio.
+    Audio(AudioFrames),
+    /// Forward error correction.
+    Fec(FecPacket),
+}
+
+/// A whole frame of audio, and copies of frames before it (RFC 2198).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AudioFrames {
+    /// The number of the frame.
+    pub id: u64,
+    /// How many frames before it are in the packet, too.
+    pub earlier: u8,
+    /// Bytes of these copies, and of the headers that tell the frames apart.
+    pub copied: u32,
 }
 
 /// A part of a frame.
@@ -43,9 +56,80 @@ pub struct Fragment {
     pub count: u32,
     /// The frame depends on no other.
     pub key: bool,
+    /// Its temporal layer, from 0, the base (AV1's dependency descriptor).
+    pub layer: u8,
+    /// In a stream with temporal layers, how many frames before it that is on which it depends; 0 in one
+    /// without, where it depends on the one before.
+    pub back: u8,
     /// When the sender was given the frame, in ticks of 90 kHz (RTP's time stamp); it begins anew
     /// after 13 hours.
     pub timestamp: u32,
+}
+
+/// A packet of forward error correction: the sum of parts of a stream (RFC 8627).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FecPacket {
+    /// The stream.
+    pub stream: u8,
+    /// RTP sequence number of the first part.
+    pub first: u64,
+    /// How far each further part is from the one before.
+    pub step: u8,
+    /// How many parts there are.
+    pub count: u8,
+    /// Their sum.
+    pub sum: PartSum,
+}
+
+impl FecPacket {
+    /// RTP sequence numbers of the parts.
+    pub fn covers(&self) -> impl Iterator<Item = u64> + use<> {
+        let (first, step) = (self.first, u64::from(self.step));
+        (0..u64::from(self.count)).map_while(move |number| first.checked_add(number * step))
+    }
+}
+
+/// What parts of frames are about, XORed: with all but one of the parts the sum is that one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PartSum {
+    frame: u64,
+    index: u32,
+    count: u32,
+    timestamp: u32,
+    bytes: u32,
+    key: bool,
+    layer: u8,
+    back: u8,
+}
+
+impl PartSum {
+    /// Adds a part of `bytes`, headers apart, or takes it out again.
+    pub fn add(&mut self, part: &Fragment, bytes: u32) {
+        self.frame ^= part.frame;
+        self.index ^= part.index;
+        self.count ^= part.count;
+        self.timestamp ^= part.timestamp;
+        self.bytes ^= bytes;
+        self.key ^= part.key;
+        self.layer ^= part.layer;
+        self.back ^= part.back;
+    }
+
+    /// The part that remains, and its bytes.
+    pub fn part(&self, stream: u8, rtp: u64) -> (Fragment, u32) {
+        let part = Fragment {
+            stream,
+            rtp,
+            frame: self.frame,
+            index: self.index,
+            count: self.count,
+            key: self.key,
+            layer: self.layer,
+            back: self.back,
+            timestamp: self.timestamp,
+        };
+        (part, self.bytes)
+    }
 }
 
 /// A packet from the receiver.

@@ -17,8 +17,12 @@ pub enum Fate {
     Shown(u8, u64, Duration),
     /// It will never be shown.
     Lost(u8, u64),
+    /// A lost part of it was restored.
+    Mended(u8, u64),
     /// It is of audio, and arrived.
     Heard(u64),
+    /// It is of audio, and came with a later one.
+    Reheard(u64),
 }
 
 impl Driver {
@@ -42,7 +46,9 @@ impl Driver {
                 open.frames(stream).settled(frame);
                 (stream, Event::FrameLost { call, frame })
             }
+            Fate::Mended(stream, frame) => (stream, Event::PartRestored { call, frame }),
             Fate::Heard(frame) => (JUDGED, Event::AudioArrived { call, frame }),
+            Fate::Reheard(frame) => (JUDGED, Event::AudioRestored { call, frame }),
         };
         if stream == JUDGED {
             sockets.tell(now, event);

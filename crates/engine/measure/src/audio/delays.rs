@@ -2,12 +2,14 @@
 //! `UnderrunOptimizer`, `Histogram`).
 //!
 //! A frame's delay counts from that of the fastest within two seconds. The largest of each half a
-//! second goes into a histogram that forgets, and the target is its 95th percentile. NetEq's
-//! handling of reordered packets is left out: paths do not reorder.
+//! second goes into a histogram that forgets, and the target is its 95th percentile. Frames that came
+//! with later ones, as if reordered, may make it longer ([`Reordered`]); paths do not reorder.
 //!
 //! NetEq's time is one of ticks of 10 ms. Receivers without a jitter buffer of video have no ticks
 //! here, and the two seconds count by arrivals: results keep that (decision 0026).
 
+use super::histogram::{BUCKET, Histogram, bucket};
+use super::reordered::Reordered;
 use std::collections::VecDeque;
 use units::{Duration, Instant};
 
@@ -15,13 +17,9 @@ use units::{Duration, Instant};
 const HISTORY: Duration = Duration::from_secs(2);
 /// `resample_interval_ms`.
 const INTERVAL: Duration = Duration::from_millis(500);
-/// `kBucketSizeMs` and `kDelayBuckets`.
-const BUCKET: Duration = Duration::from_millis(20);
-const BUCKETS: usize = 100;
-/// `quantile`, `forget_factor`, `start_forget_weight`.
+/// `quantile`, `forget_factor`.
 const QUANTILE: f64 = 0.95;
 const FORGET: f64 = 0.983;
-const START_WEIGHT: f64 = 2.0;
 /// `kStartDelayMs`: the target before there is a sample.
 const START: Duration = Duration::from_millis(80);
 /// `TickTimer::kDefaultMsPerTick`.
@@ -34,9 +32,8 @@ pub struct Delays {
     ticks: bool,
     /// The frames of the last two seconds.
     recent: VecDeque<TimedFrame>,
-    /// Share of the samples in each bucket.
-    histogram: Vec<f64>,
-    samples: u32,
+    histogram: Histogram,
+    reordered: Reordered,
     /// When the half second that is being looked at began, and the largest delay in it.
     began: Instant,
     largest: Duration,
@@ -57,8 +54,8 @@ impl Delays {
         Delays {
             ticks,
             recent: VecDeque::new(),
-            histogram: vec![0.0; BUCKETS],
-            samples: 0,
+            histogram: Histogram::new(FORGET),
+            reordered: Reordered::default(),
             began: Instant::ZERO,
             largest: Duration::ZERO,
         }
@@ -69,23 +66,38 @@ impl Delays {
         let frame = self.frame(now, delay);
         let now = if self.ticks { tick(now) } else { now };
         // NetEq has no delay before there are two.
-        if self.recent.len() <= usize::from(self.ticks) && self.samples == 0 {
+        if self.recent.len() <= usize::from(self.ticks) && self.histogram.is_empty() {
             self.began = now;
         }
+        self.remember(frame);
+        if now.since(self.began) > INTERVAL {
+            self.sample();
+            (self.began, self.largest) = (now, Duration::ZERO);
+        }
+        self.largest = self.largest.max(self.relative(frame));
+        self.reordered.in_order();
+    }
+
+    /// A frame that was on its way for `delay` came `now` with a later one.
+    pub fn restored(&mut self, now: Instant, delay: Duration) {
+        let frame = self.frame(now, delay);
+        self.remember(frame);
+        self.reordered.late(self.relative(frame));
+    }
+
+    fn remember(&mut self, frame: TimedFrame) {
         self.recent.push_back(frame);
         while let Some(oldest) = self.recent.front()
             && frame.at.since(oldest.at) > HISTORY
         {
             self.recent.pop_front();
         }
-        if now.since(self.began) > INTERVAL {
-            self.sample();
-            (self.began, self.largest) = (now, Duration::ZERO);
-        }
+    }
+
+    /// By how much a frame was slower than the fastest.
+    fn relative(&self, frame: TimedFrame) -> Duration {
         let told = self.recent.iter().map(|frame| frame.told);
-        let least = told.min().unwrap_or_default();
-        let relative = frame.told.saturating_sub(least);
-        self.largest = self.largest.max(relative);
+        frame.told.saturating_sub(told.min().unwrap_or_default())
     }
 
     fn frame(&self, now: Instant, delay: Duration) -> TimedFrame {
@@ -102,17 +114,9 @@ impl Delays {
     }
 
     fn sample(&mut self) {
-        let place = (self.largest.as_nanos() / BUCKET.as_nanos()) as usize;
-        if place >= BUCKETS {
-            return;
+        if let Some(place) = bucket(self.largest) {
+            self.histogram.add(place);
         }
-        let start = 1.0 - START_WEIGHT / f64::from(self.samples + 1);
-        let forget = start.clamp(0.0, FORGET);
-        for share in &mut self.histogram {
-            *share *= forget;
-        }
-        self.histogram[place] += 1.0 - forget;
-        self.samples += 1;
     }
 
     /// The delay of the fastest frame.
@@ -132,7 +136,13 @@ impl Delays {
 
     /// How much later than the fastest frame would be there a frame should be played.
     pub fn target(&self) -> Duration {
-        if self.samples == 0 {
+        let usual = self.usual();
+        usual.max(self.reordered.target(usual))
+    }
+
+    /// The target if no frame came with a later one.
+    fn usual(&self) -> Duration {
+        if self.histogram.is_empty() {
             return START;
         }
         let mut above = 1.0;
@@ -140,8 +150,9 @@ impl Delays {
             above -= share;
             above <= 1.0 - QUANTILE + 1e-9
         };
-        let place = self.histogram.iter().position(reaches);
-        BUCKET * (place.unwrap_or(BUCKETS - 1) as u64 + 1)
+        let shares = self.histogram.shares();
+        let place = shares.iter().position(reaches);
+        BUCKET * (place.unwrap_or(shares.len() - 1) as u64 + 1)
     }
 }
 
@@ -185,11 +196,11 @@ mod tests {
         assert_eq!(delays.target(), ms(20));
         // Peaks of 110 ms, in the bucket from 100 to 120. The 20th sample has a weight of 2/20, more
         // than the twentieth that a quantile of 95 % leaves aside.
-        assert_eq!(delays.samples, 19);
+        assert_eq!(delays.histogram.samples(), 19);
         feed(&mut delays, 10_000, 10_520, 140);
-        assert_eq!(delays.samples, 20, "the peak is not over");
+        assert_eq!(delays.histogram.samples(), 20, "the peak is not over");
         feed(&mut delays, 10_520, 11_000, 30);
-        assert_eq!((delays.samples, delays.target()), (21, ms(120)));
+        assert_eq!((delays.histogram.samples(), delays.target()), (21, ms(120)));
     }
 
     #[test]

@@ -3,7 +3,9 @@
 
 mod delays;
 mod e_model;
+mod histogram;
 mod player;
+mod reordered;
 #[cfg(test)]
 mod witness;
 
@@ -56,6 +58,12 @@ impl Audios {
                 audio
                     .into_iter()
                     .for_each(|audio| audio.arrived(now, frame));
+            }
+            Event::AudioRestored { call, frame } => {
+                let audio = self.of.get_mut(&call);
+                audio
+                    .into_iter()
+                    .for_each(|audio| audio.restored(now, frame));
             }
             _ => {}
         }
@@ -118,10 +126,23 @@ impl Audio {
     /// A frame arrived.
     fn arrived(&mut self, now: Instant, number: u64) {
         self.play(now);
-        let place = number.checked_sub(self.first);
-        if let Some(sent) = place.and_then(|place| self.sent.get(place as usize)) {
-            self.player.arrived(now, number, *sent);
+        if let Some(sent) = self.sent_at(number) {
+            self.player.arrived(now, number, sent);
         }
+    }
+
+    /// A frame came with a later one.
+    fn restored(&mut self, now: Instant, number: u64) {
+        self.play(now);
+        if let Some(sent) = self.sent_at(number) {
+            self.player.restored(now, number, sent);
+        }
+    }
+
+    /// When a frame was handed over that may still come.
+    fn sent_at(&self, number: u64) -> Option<Instant> {
+        let place = number.checked_sub(self.first)?;
+        self.sent.get(place as usize).copied()
     }
 
     /// Plays all turns before `now`.

@@ -57,6 +57,16 @@ impl Player {
         if self.turn.is_none() {
             (self.turn, self.next) = (Some(now), number);
         }
+        self.keep(number, sent);
+    }
+
+    /// A frame that was sent at `sent` came with a later one. Turns before `now` have to be over.
+    pub fn restored(&mut self, now: Instant, number: u64, sent: Instant) {
+        self.delays.restored(now, now.since(sent));
+        self.keep(number, sent);
+    }
+
+    fn keep(&mut self, number: u64, sent: Instant) {
         if number >= self.next {
             self.waiting.insert(number, sent);
         }
@@ -162,6 +172,23 @@ mod tests {
                 (116, None)
             ]
         );
+    }
+
+    #[test]
+    fn a_lost_frame_that_comes_with_the_next_one_is_played() {
+        let mut player = Player::new(false);
+        player.arrived(at(30), 0, at(0));
+        let mut turns = Vec::new();
+        let mut over = |player: &mut Player, now| turns.extend(player.turn(at(now)));
+        over(&mut player, 50);
+        over(&mut player, 70);
+        // The second turn is concealed; with frame 2 comes frame 1, and both are played.
+        player.arrived(at(70), 2, at(40));
+        player.restored(at(70), 1, at(20));
+        over(&mut player, 80);
+        over(&mut player, 100);
+        let played: Vec<_> = turns.iter().map(|turn| turn.played).collect();
+        assert_eq!(played, [Some(at(0)), None, Some(at(20)), Some(at(40))]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::declared::{Column, Metric};
 use super::observed::Observed;
 use super::{
     actors, answers, calls, fct_by_size, fps, lorenz, loss_by_index, pages, photon, queues,
-    subflows, transfers, verdicts, videos,
+    redundancy, restored, subflows, transfers, verdicts, videos,
 };
 use units::Refusal;
 
@@ -42,6 +42,8 @@ impl Registry {
                 calls::AUDIO_LATE,
                 calls::AUDIO_DELAY,
                 calls::MOS,
+                redundancy::REDUNDANCY,
+                restored::RESTORED,
                 pages::PLT,
                 pages::PLT_SERVERS,
                 pages::PLT_TRIPS,

@@ -41,6 +41,13 @@ fn suits(traffic: &Traffic) -> Result<Rates, Refusal> {
     if traffic.session != MediaParams::default() {
         return Err(refused("its session has settings of its own").with_help("leave session out"));
     }
+    let values = traffic.kind.workload.values();
+    if values
+        .iter()
+        .any(|(key, value)| *key == "scalability" && value != "L1T1")
+    {
+        return Err(refused("it has no temporal layers").with_help("leave scalability out"));
+    }
     let media = traffic.kind.workload.media();
     let (start, (_, most)) = media.ok_or_else(|| refused("it has no calls over TCP or QUIC"))?;
     Ok(Rates { start, most })
@@ -96,6 +103,7 @@ mod tests {
                 .contains("without settings")
         );
         assert!(words("kind = \"call\", session = { nack = \"no\" }").contains("session"));
+        assert!(words("kind = \"call\", scalability = \"L1T3\"").contains("temporal layers"));
         assert!(words("kind = \"conference\"").contains("no conference"));
     }
 }

@@ -91,6 +91,8 @@ fn packets(frame: &Frame, rtt: Duration, overhead: u32) -> [(Instant, MediaPacke
             index,
             count: 3,
             key: frame.key,
+            layer: 0,
+            back: 0,
             timestamp: frame.timestamp,
         };
         let packet = MediaPacket {

@@ -30,8 +30,9 @@ use workload::{Event as Application, TrafficId};
 /// | `rated` | `link`, whose rate is followed; `rate_bps`, bit/s; `reason`, its name, and `why`, in words; `told_by`: what it was told by |
 /// | `sender`, if the scenario asks for `senders` | `flow`; `window_bytes`, `in_flight_bytes`, `srtt_ns`, `pacing_bps`, `acked_bytes`, `phase`, `limit`: what its sender is at, null where there is no such |
 /// | `frame_sent`, `frame_arrived`, `frame_shown`, `frame_lost` | `traffic`; `frame`, its number, from 0 |
+/// | `part_restored` | `traffic`, `frame`: a lost part of it was restored by forward error correction |
 /// | `audio_sent` | `traffic`; `frame`, the number of the 20 ms, from 0; `bytes` |
-/// | `audio_arrived` | `traffic`, `frame` |
+/// | `audio_arrived`, `audio_restored` | `traffic`, `frame`; the second came with a later one (RED) |
 /// | `page_started` | `traffic`; `load`, its number, from 0; `site`, the page's place among the entry's, from 0; `servers_ns` and `round_trips_ns`, the time of the load without a link, and with round trips |
 /// | `connection_opened` | `traffic` |
 /// | `request_started` | `traffic`, `load`; `request`, its number within the page |
@@ -118,6 +119,8 @@ enum What<'a> {
         bytes: u32,
     },
     AudioArrived(FrameEvent<'a>),
+    AudioRestored(FrameEvent<'a>),
+    PartRestored(FrameEvent<'a>),
     Noticed {
         flow: u32,
         notice: &'static str,
@@ -281,6 +284,8 @@ fn application<'a>(parties: &'a Parties<'_>, event: Application) -> What<'a> {
             bytes,
         },
         Application::AudioArrived { call, frame: n } => What::AudioArrived(frame(call, n)),
+        Application::AudioRestored { call, frame: n } => What::AudioRestored(frame(call, n)),
+        Application::PartRestored { call, frame: n } => What::PartRestored(frame(call, n)),
         Application::PageStarted {
             page,
             load,

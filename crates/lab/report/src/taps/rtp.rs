@@ -12,14 +12,17 @@ pub const LEN: usize = 12;
 const VERSION: u8 = 2 << 6;
 /// The bit of the last packet of a frame (RFC 6184, 5.1, and other payload formats of video).
 const MARKER: u8 = 1 << 7;
-/// Payload types, which have no fixed meaning: those that Chromium offers for VP8, its retransmissions and Opus.
+/// Payload types, which have no fixed meaning: those that Chromium offers for VP8, its retransmissions and
+/// Opus, and one for FEC.
 const VIDEO: u8 = 96;
 const PADDING: u8 = 97;
+const FEC: u8 = 98;
 const AUDIO: u8 = 111;
 /// Ticks of a frame of audio of 20 ms (RFC 7587: 48 kHz).
 const AUDIO_TICKS: u64 = 960;
 /// Parts of a flow's synchronization sources that are not streams of video.
 const AUDIO_SOURCE: u32 = 0x80;
+const FEC_SOURCE: u32 = 0xa0;
 const PADDING_SOURCE: u32 = 0xc0;
 /// A frame's packets have left before so many later ones are handed over.
 const FRAMES: usize = 1000;
@@ -29,8 +32,9 @@ const FRAMES: usize = 1000;
 pub struct Headers {
     /// When frames were handed over, by call.
     frames: BTreeMap<TrafficId, VecDeque<(u64, Instant)>>,
-    /// How many packets of padding each flow sent: a stream of its own.
-    paddings: BTreeMap<FlowId, u64>,
+    /// How many packets each flow sent of padding and of FEC, which are streams of their own, by their
+    /// payload type.
+    others: BTreeMap<(FlowId, u8), u64>,
     /// By the packet's number.
     sent: BTreeMap<u64, [u8; LEN]>,
 }
@@ -71,16 +75,20 @@ impl Headers {
                     source | u32::from(part.stream),
                 )
             }
-            MediaContent::Audio { frame } => {
+            MediaContent::Audio { frame, .. } => {
                 header(AUDIO, frame, frame * AUDIO_TICKS, source | AUDIO_SOURCE)
             }
-            MediaContent::Padding => {
-                let paddings = self.paddings.entry(flow).or_default();
-                *paddings += 1;
-                header(PADDING, *paddings, 0, source | PADDING_SOURCE)
-            }
+            MediaContent::Fec => self.other(flow, FEC, source | FEC_SOURCE),
+            MediaContent::Padding => self.other(flow, PADDING, source | PADDING_SOURCE),
         };
         self.sent.insert(number, header);
+    }
+
+    /// A header of a packet that is no part of a frame.
+    fn other(&mut self, flow: FlowId, kind: u8, source: u32) -> [u8; LEN] {
+        let sent = self.others.entry((flow, kind)).or_default();
+        *sent += 1;
+        header(kind, *sent, 0, source)
     }
 
     fn handed_over(&self, call: TrafficId, frame: u64) -> Option<Instant> {

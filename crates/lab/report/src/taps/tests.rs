@@ -456,7 +456,13 @@ fn media_have_rtp_headers_in_a_capture() {
     let contents = [
         (1, video(65_535, false)),
         (2, video(65_536, true)),
-        (3, MediaContent::Audio { frame: 3 }),
+        (
+            3,
+            MediaContent::Audio {
+                frame: 3,
+                copied: 0,
+            },
+        ),
         (4, MediaContent::Padding),
     ];
     for (number, content) in contents {

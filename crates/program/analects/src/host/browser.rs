@@ -178,6 +178,7 @@ fn plans(args: &BrowserArgs, rows: &[Row], pages: &[Page]) -> Vec<TrialPlan> {
             every: args.every,
             pages: pages.to_vec(),
             web: !args.pace.is_empty(),
+            kept: args.keep.is_some(),
         },
     };
     let each = |pages| rows.iter().map(move |row| plan(row, false, pages));

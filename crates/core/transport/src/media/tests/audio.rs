@@ -11,6 +11,11 @@ fn session(kbit: u64, window: u64) -> Bed {
     Bed::new(&MediaParams::default(), Box::new(control))
 }
 
+/// Whether a packet is that of the frame of audio `number`.
+fn is_audio(packet: &MediaPacket, number: u64) -> bool {
+    matches!(packet.content, Content::Audio(frames) if frames.id == number)
+}
+
 /// When frames of audio left, and when they arrived, in milliseconds.
 fn audio(bed: &Bed) -> (Vec<u64>, Vec<u64>) {
     let in_ms = |at: Instant| at.as_nanos() / 1_000_000;
@@ -56,7 +61,7 @@ fn audio_waits_for_neither_pacer_nor_window() {
 #[test]
 fn audio_is_reported_and_not_repaired() {
     let mut bed = session(10_000, u64::MAX);
-    bed.drop = Box::new(|_, packet| packet.content == Content::Audio(1));
+    bed.drop = Box::new(|_, packet| is_audio(packet, 1));
     bed.push(100, true);
     for turn in 0..10 {
         bed.sender.push_audio(turn, 80, FRAME);
@@ -110,4 +115,66 @@ fn audio_defers_a_probe_by_its_own_time() {
             .iter()
             .all(|arrival| arrival.probe.is_some())
     );
+}
+
+#[test]
+fn copies_restore_what_was_lost() {
+    let (control, _) = Fixed::new(Rate::from_bits(10_000_000), cca::Feedback::Acks);
+    let params = MediaParams {
+        red: 1,
+        ..MediaParams::default()
+    };
+    let mut bed = Bed::new(&params, Box::new(control));
+    // Of 1 there is a copy with 2; of 4 there is one with 5, which is lost, too.
+    let dropped = [1, 4, 5];
+    bed.drop = Box::new(move |_, packet| dropped.iter().any(|number| is_audio(packet, *number)));
+    bed.push(100, true);
+    for turn in 0..10 {
+        bed.sender.push_audio(turn, 80, FRAME);
+        bed.run(ms(20 * (turn + 1)));
+    }
+    bed.run(ms(400));
+    let restored = bed.events.iter().filter_map(|event| match event {
+        MediaEvent::AudioRestored { id, at } => Some((*id, at.as_nanos() / 1_000_000)),
+        _ => None,
+    });
+    // 2 leaves at 40 and 6 at 120; their 223 B take 0.2 ms on the link, and 20 ms under way.
+    assert_eq!(restored.collect::<Vec<_>>(), [(1, 60), (5, 140)]);
+    assert_eq!(audio(&bed).1.len(), 7);
+    // 80 + 1 + 84 + 58 B each 20 ms are 89.2 kbit/s.
+    let left = Rate::from_bits(10_000_000 - 89_200).scale(1_200, 1_258);
+    assert_eq!(bed.sender.media_rate(), left);
+}
+
+/// Of random losses with probability p, a frame with n copies in the packets after it stays lost if
+/// all n + 1 are: p^(n + 1).
+#[test]
+fn random_losses_with_copies_are_as_rare_as_the_formula_says() {
+    const FRAMES: u64 = 20_000;
+    for (copies, percent) in [(1, 10), (1, 30), (2, 30)] {
+        let (control, _) = Fixed::new(Rate::from_bits(10_000_000), cca::Feedback::Acks);
+        let params = MediaParams {
+            red: copies,
+            ..MediaParams::default()
+        };
+        let mut sender = MediaSender::new(&params, Box::new(control));
+        let mut receiver = MediaReceiver::new(&params, cca::Feedback::Acks);
+        let mut chance = units::random::Stream::new(u64::from(copies) * 100 + percent, "losses");
+        for id in 0..FRAMES {
+            let now = ms(20 * id);
+            sender.push_audio(id, 80, FRAME);
+            let sent = sender.transmit(now).expect("audio waits for nothing");
+            if chance.below(100) >= percent {
+                receiver.handle(now, sent.ecn, &sent.packet);
+            }
+        }
+        let here = core::iter::from_fn(|| receiver.event()).count() as f64;
+        let expected = libm::pow(percent as f64 / 100.0, f64::from(copies + 1));
+        // Neighbours' losses depend on each other: their packets do. So an interval of four deviations,
+        // of as many independent frames as there are groups of copies + 1.
+        let groups = FRAMES as f64 / f64::from(copies + 1);
+        let most = 4.0 * (expected * (1.0 - expected) / groups).sqrt();
+        let lost = 1.0 - here / FRAMES as f64;
+        assert!((lost - expected).abs() < most, "{lost}, not {expected}");
+    }
 }

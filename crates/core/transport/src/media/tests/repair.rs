@@ -139,10 +139,15 @@ proptest! {
         seed in any::<u64>(),
         percent in 1u64..40,
         arrivals in any::<bool>(),
+        fec in any::<bool>(),
     ) {
         let wants = if arrivals { cca::Feedback::Arrivals } else { cca::Feedback::Acks };
         let (control, _) = Fixed::new(Rate::from_bits(3_000_000), wants);
-        let mut bed = Bed::new(&MediaParams::default(), Box::new(control));
+        let params = MediaParams {
+            fec,
+            ..MediaParams::default()
+        };
+        let mut bed = Bed::new(&params, Box::new(control));
         let mut chance = units::random::Stream::new(seed, "losses");
         let mut other = units::random::Stream::new(seed, "feedback");
         bed.drop = Box::new(move |now, _| now < ms(2_000) && chance.below(100) < percent);
@@ -182,6 +187,8 @@ proptest! {
                 index: word(3) as u32,
                 count: word(0) as u32,
                 key: word(1) % 2 == 0,
+                layer: 0,
+                back: 0,
                 timestamp: word(2) as u32,
             };
             let packet = MediaPacket {
