@@ -75,12 +75,12 @@ shaped() {
         esac
     done | tr '\n' ' '
 }
-# stands: all that tc says of the shapers.
+# stands: all that tc says of the shapers, but for bursts, which tc rounds to its microseconds.
 stands() {
     for device in ifb-v0 v0; do
         tc qdisc show dev $device root
         tc class show dev $device
-    done
+    done | sed 's/burst [0-9]*b/burst/g'
 }
 # last WAY: the rate that was said last.
 last() { sed -n 's/.*"rate_bps":\([0-9]*\).*"way":"'"$1"'".*/\1/p' "$work/said" | tail -n 1; }

@@ -203,7 +203,7 @@ mod tests {
         }
     }
 
-    /// As `strace -e sendmsg tc class change` has them, but for the tables.
+    /// `struct tc_htb_opt` of linux/pkt_sched.h.
     #[test]
     fn a_class_is_told_in_the_structure_of_tc() {
         let change = RateChange {
