@@ -217,10 +217,11 @@ static __always_inline void mn_go_on(struct mn_turns *turns,
 	mn_put(turns, group, at);
 }
 
-/* @member, whose turn it is, has sent @len bytes. */
+/* @member, whose turn it is, has sent @len bytes, and may have more to send. */
 static __always_inline void mn_sent(struct mn_turns *turns,
 				    struct fl_nodes group,
-				    struct mn_member *member, u32 len)
+				    struct mn_member *member, u32 len,
+				    bool more)
 {
 	s64 credit = turns->credit;
 
@@ -230,7 +231,7 @@ static __always_inline void mn_sent(struct mn_turns *turns,
 	else if (turns->turn == MN_AMONG_NEW && turns->used)
 		credit -= len;
 	turns->credit = (s32)clamp_t(s64, credit, -MN_CREDIT, MN_CREDIT);
-	if (member->place < MN_AMONG_NEW && member->deficit > 0)
+	if (more && member->place < MN_AMONG_NEW && member->deficit > 0)
 		mn_go_on(turns, group, mn_list_of(turns, member)->head);
 }
 

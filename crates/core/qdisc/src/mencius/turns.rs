@@ -174,9 +174,9 @@ impl Turns {
         Some(head)
     }
 
-    /// The member whose turn it is has sent `len` bytes.
+    /// The member whose turn it is has sent `len` bytes, and may have `more` to send.
     #[inline]
-    pub(super) fn sent(&mut self, members: &mut Members, member: usize, len: u32) {
+    pub(super) fn sent(&mut self, members: &mut Members, member: usize, len: u32, more: bool) {
         members.charge(member, len);
         let len = i64::from(len);
         let earned = match self.turn {
@@ -186,7 +186,8 @@ impl Turns {
         };
         self.credit = (self.credit + earned).clamp(-CREDIT, CREDIT);
         let state = members.members[member];
-        if matches!(state.place, TurnPlace::Back | TurnPlace::Again) && state.deficit > 0 {
+        let came_back = matches!(state.place, TurnPlace::Back | TurnPlace::Again);
+        if more && came_back && state.deficit > 0 {
             self.take(members, member);
             members.members[member].place = TurnPlace::Again;
             self.put(members, member);
@@ -314,7 +315,7 @@ mod tests {
                 let member = self.turns.next(&mut self.members, QUANTUM).unwrap();
                 let (left, len) = &mut self.waiting[member];
                 *left -= 1;
-                self.turns.sent(&mut self.members, member, *len);
+                self.turns.sent(&mut self.members, member, *len, *left > 0);
                 if *left == 0 {
                     self.turns.leave(&mut self.members, member, QUANTUM);
                 }
