@@ -15,8 +15,8 @@
  * always have packets. Of these each sends a packet before any sends more: so
  * who has only one does not wait for a quantum of each.
  *
- * Newcomers go before these until they have had 64 kB more, and then take turns
- * with them, so that a spray of newcomers takes no more than half of what is
+ * Newcomers go before those that always have packets until they have had 64 kB
+ * more, and then take turns with them, so that a spray of newcomers takes no more than half of what is
  * left. What they send while no old member waits is not counted.
  */
 #ifndef __MENCIUS_TURNS_H
@@ -208,10 +208,16 @@ static __always_inline u32 mn_debt(const struct mn_turns *turns,
 	return (u32)max_t(s64, -paid, 0);
 }
 
-/* @at, which came back and has sent a packet, goes on after the others. */
+/*
+ * The member whose turn it is, the first of its list, came back and has sent a
+ * packet: it goes on after the others.
+ */
 static __always_inline void mn_go_on(struct mn_turns *turns,
-				     struct fl_nodes group, u32 at)
+				     struct fl_nodes group,
+				     const struct mn_member *member)
 {
+	u32 at = mn_list_of(turns, member)->head;
+
 	mn_take(turns, group, at);
 	mn_member_at(group, at)->place = MN_AMONG_AGAIN;
 	mn_put(turns, group, at);
@@ -231,8 +237,9 @@ static __always_inline void mn_sent(struct mn_turns *turns,
 	else if (turns->turn == MN_AMONG_NEW && turns->used)
 		credit -= len;
 	turns->credit = (s32)clamp_t(s64, credit, -MN_CREDIT, MN_CREDIT);
-	if (more && member->place < MN_AMONG_NEW && member->deficit > 0)
-		mn_go_on(turns, group, mn_list_of(turns, member)->head);
+	if (more && member->deficit > 0 &&
+	    (member->place == MN_AMONG_BACK || member->place == MN_AMONG_AGAIN))
+		mn_go_on(turns, group, member);
 }
 
 /*

@@ -239,7 +239,7 @@ impl FollowedDevice {
             Ok(output) => output.stderr,
             Err(error) => error.to_string(),
         };
-        Err(Error::command(&change.command(), &complaint))
+        Err(Error::rate_change(&change, &complaint))
     }
 
     /// Whether the shaper of `direction` is still ours, whatever its rate.

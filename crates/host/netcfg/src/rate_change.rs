@@ -76,22 +76,22 @@ impl RateChange {
         let index = self.device.index();
         let index = index.map_err(|error| io::Error::other(error.message))?;
         let socket = socket()?;
-        ask(&socket, NLM_F_ACK, self.question(index))?;
+        ask(&socket, NLM_F_ACK, self.question(index)?)?;
         let mut answer = vec![0; ANSWER];
         let (length, _) = recv(&socket, &mut answer[..], RecvFlags::empty())?;
         Ok(acknowledged(&answer[..length])?)
     }
 
-    fn question(&self, index: u32) -> Question<TcMessage> {
+    fn question(&self, index: u32) -> io::Result<Question<TcMessage>> {
         let mut of = TcMessage::default();
         of.header.index = index.cast_signed();
         let (kind, name, options) = match &self.shaper {
             ShaperRate::Class(class) => {
-                (of.header.parent, of.header.handle) = (handle(HTB), handle(CLASS));
+                (of.header.parent, of.header.handle) = (handle(HTB)?, handle(CLASS)?);
                 (NEW_CLASS, "htb", htb_options(class))
             }
             ShaperRate::Cake { handle: its, rate } => {
-                (of.header.parent, of.header.handle) = (TcHandle::ROOT, handle(its));
+                (of.header.parent, of.header.handle) = (TcHandle::ROOT, handle(its)?);
                 let rate = bytes_a_second(rate.get().as_bits());
                 (
                     NEW_QDISC,
@@ -104,18 +104,21 @@ impl RateChange {
             TcAttribute::Kind(name.to_owned()),
             TcAttribute::Other(attribute(OPTIONS, &packed(&options))),
         ];
-        Question { kind, of }
+        Ok(Question { kind, of })
     }
 }
 
 /// A handle of ours as the kernel has it.
-fn handle(text: &str) -> TcHandle {
-    let (major, minor) = text.split_once(':').unwrap_or((text, ""));
-    let number = |digits| u16::from_str_radix(digits, 16).unwrap_or(0);
-    TcHandle {
-        major: number(major),
-        minor: number(minor),
-    }
+fn handle(text: &str) -> io::Result<TcHandle> {
+    let number = |digits| u16::from_str_radix(digits, 16).ok();
+    let read = text.split_once(':').and_then(|(major, minor)| {
+        let minor = if minor.is_empty() { "0" } else { minor };
+        Some(TcHandle {
+            major: number(major)?,
+            minor: number(minor)?,
+        })
+    });
+    read.ok_or_else(|| io::Error::other(format!("{text:?} is no handle")))
 }
 
 /// As tc has them (`htb_parse_class_opt` of q_htb.c), but for the tables of times: since Linux 3.8 the kernel computes
@@ -210,7 +213,7 @@ mod tests {
             device: "eth0".parse().unwrap(),
             shaper: ShaperRate::Class(class(20_000_000)),
         };
-        let question = change.question(7);
+        let question = change.question(7).unwrap();
         assert_eq!(question.kind, NEW_CLASS);
         assert_eq!(u32::from(question.of.header.parent), 0xa1_0000);
         assert_eq!(u32::from(question.of.header.handle), 0xa1_0001);
@@ -248,7 +251,7 @@ mod tests {
                 rate: 45_000_000.try_into().unwrap(),
             },
         };
-        let question = change.question(7);
+        let question = change.question(7).unwrap();
         assert_eq!(question.kind, NEW_QDISC);
         assert_eq!(question.of.header.parent, TcHandle::ROOT);
         assert_eq!(u32::from(question.of.header.handle), 0xa2_0000);

@@ -11,8 +11,8 @@
 //! A member that comes back without a debt goes before all others, with what it has left of its quantum if the
 //! round is still the same: so who takes no more than a quantum a round waits for others of that kind
 //! alone, and not for those that always have packets. Of these each sends a packet before any sends more: so who
-//! has only one does not wait for a quantum of each. Members that never sent go before these until they
-//! have had 64 kB more, and then take turns with them, so that a spray of them takes no more
+//! has only one does not wait for a quantum of each. Members that never sent go before those that always have
+//! packets until they have had 64 kB more, and then take turns with them, so that a spray of them takes no more
 //! than half. What they send while no old one waits is not counted.
 
 use crate::list::{List, NIL, Nodes};

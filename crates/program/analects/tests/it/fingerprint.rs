@@ -82,8 +82,8 @@ fn the_program_has_those_of_its_sources() {
     }
 }
 
-/// The folders of a package of the workspace and of those that it is built of, as cargo reads their manifests. No
-/// package of others is looked at: where the tests alone were built, not all that could be are there.
+/// The folders of a package of the workspace and of those that it is built of, as cargo reads their manifests. Packages
+/// of others are not looked at: what no build here needs was never fetched, and there may be no network.
 fn built_of(root: &Path, package: &str) -> BTreeSet<PathBuf> {
     let told = Command::new(env!("CARGO"))
         .current_dir(root)
