@@ -118,8 +118,16 @@ impl FollowedDevice {
         let mut changes = self.journal.changes.iter();
         changes.find_map(|change| match change {
             Change::Root {
-                device: of, root, ..
-            } if *of == device => root.change_rate(of, rate),
+                device: of,
+                root: root @ RootQdisc::Cake { rate: Some(_), .. },
+                ..
+            } if *of == device => Some(RateChange {
+                device: of.clone(),
+                shaper: ShaperRate::Cake {
+                    handle: root.handle(),
+                    rate,
+                },
+            }),
             Change::Class { device: of, .. } if *of == device => Some(RateChange {
                 device: of.clone(),
                 shaper: ShaperRate::Class(self.class(rate)),
@@ -239,7 +247,11 @@ impl FollowedDevice {
             Ok(output) => output.stderr,
             Err(error) => error.to_string(),
         };
-        Err(Error::rate_change(&change, &complaint))
+        let error = Error::command(&change.command(), &complaint);
+        Err(Error {
+            message: format!("the kernel refuses what this would do: {}", error.message),
+            ..error
+        })
     }
 
     /// Whether the shaper of `direction` is still ours, whatever its rate.

@@ -1,6 +1,6 @@
 //! The shaper of one direction: an htb class with a discipline in it, or cake with its own.
 
-use crate::{Command, Device, Discipline, Overhead, RateChange, ShaperRate, tc};
+use crate::{Command, Device, Discipline, Overhead, tc};
 use core::fmt;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, ParseError, Rate};
@@ -162,18 +162,6 @@ impl RootQdisc {
             } => "a2:",
             _ => HTB,
         }
-    }
-
-    /// Gives it another rate where it is the root of `device`; none if it does not shape itself.
-    pub fn change_rate(&self, device: &Device, rate: ShapedRate) -> Option<RateChange> {
-        let itself = matches!(self, RootQdisc::Cake { rate: Some(_), .. });
-        itself.then(|| RateChange {
-            device: device.clone(),
-            shaper: ShaperRate::Cake {
-                handle: self.handle(),
-                rate,
-            },
-        })
     }
 
     /// Makes it the root of `device`.
