@@ -136,7 +136,7 @@ pub struct EvaluatedSentence {
     pub now: Option<ClaimVerdict>,
     /// What they say of each other.
     pub agreement: Agreement,
-    /// Seeds of the new runs, and of the experiment.
+    /// Seeds of the new runs, and of the experiment; none if it has no runs, whose verdict no seed can change.
     pub seeds: (u64, u64),
     /// The values of its checks and their cells.
     pub values: Vec<EvaluatedValue>,
@@ -187,7 +187,11 @@ fn one(
         published,
         now: judged.verdict,
         agreement: agreement(published, judged.verdict),
-        seeds: (outcome.seeds, all),
+        seeds: if outcome.runs == 0 {
+            (0, 0)
+        } else {
+            (outcome.seeds, all)
+        },
         values: values(&now, &rows),
     }
 }

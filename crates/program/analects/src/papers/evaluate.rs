@@ -336,6 +336,11 @@ impl Report<'_> {
         for agreement in Agreement::ALL {
             _ = writeln!(text, "{:>5} {}", self.counted(agreement), agreement.name());
         }
+        let unseeded = self.compared.iter().filter(|of| of.seeds.0 == 0).count();
+        _ = writeln!(
+            text,
+            "{unseeded} of them have no runs, which no seed changes: theory, pages, traces."
+        );
         let overlaps = self.compared.iter().flat_map(|of| &of.values);
         let overlaps: Vec<bool> = overlaps.filter_map(|value| value.overlap).collect();
         let apart = overlaps.iter().filter(|overlap| !**overlap).count();
@@ -368,11 +373,14 @@ impl Report<'_> {
 fn told(text: &mut String, of: &EvaluatedSentence) {
     let name =
         |verdict: Option<reproduce::claim::ClaimVerdict>| verdict.map_or("–", |one| one.name());
-    let (seeds, all) = of.seeds;
+    let seeds = match of.seeds {
+        (0, _) => "no runs".to_owned(),
+        (seeds, all) => format!("{seeds} of {all} seeds"),
+    };
     let page = of.page.as_deref().unwrap_or("no page");
     _ = write!(
         text,
-        "\n{}: {}\n  {}\n  {page}: {}; now: {} ({seeds} of {all} seeds)\n",
+        "\n{}: {}\n  {}\n  {page}: {}; now: {} ({seeds})\n",
         of.agreement.name(),
         of.id,
         of.sentence,
