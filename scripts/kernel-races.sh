@@ -51,7 +51,8 @@ machine() {
 
 # under_load NAME MODULE.KO: smp-in-guest.sh with that module.
 under_load() {
-    machine "$1" --file "$2" --file kernel/test/smp-in-guest.sh --file "$races/send" --file "$races/dump" \
+    machine "$1" --file "$2" --file kernel/test/smp-in-guest.sh --file kernel/test/account.sh \
+        --file "$races/send" --file "$races/dump" \
         --file "$races/plugins:/usr/lib/x86_64-linux-gnu/tc" -- \
         "sh races-in-guest.sh sh smp-in-guest.sh $(basename "$2") ./send ./dump $seconds"
 }

@@ -2,6 +2,7 @@
 # Makes pages of docs/reproduction: `make reproduction OF=NAME`. An interrupted run is continued.
 #
 #   reproduction.sh [--short | --quick] NAME...
+# tonopah/accuracy  one experiment, into the page of its paper, whose other parts stay; so with any of the papers
 # confucius         every claim of the paper, under its own calls and under ordinary ones: about ten hours of a processor
 # confucius-beyond  questions that are not in the paper, of the recordings in ANALECTS_DATA if set: some hours of a processor
 # floq              FLOQ's evaluation, and its open questions: some two hours of a processor
@@ -31,12 +32,16 @@ fail() {
 # analects ARGUMENTS...: where no kernel is looked for.
 analects() { ANALECTS_CACHE=target/without-kernel "$program" "$@"; }
 
-# page NAME ARGUMENTS...: what `reproduce` prints of them is docs/reproduction/NAME.md.
+# page NAME ARGUMENTS...: what `reproduce` finds of them is put into docs/reproduction/NAME.md.
 page() {
-    out=$1
+    out=docs/reproduction/$1.md
     shift
-    analects reproduce "$@" --format markdown >"target/$out.md"
-    mv "target/$out.md" docs/reproduction/
+    analects reproduce "$@" --into "$out"
+}
+
+# options PAPER: those of all experiments on its page.
+options() {
+    [ "$1" != confucius ] || echo --calls paper,webrtc --runs docs/reproduction/runs.toml
 }
 
 matrix=
@@ -61,17 +66,19 @@ quick() {
     analects reproduce "$1/all" --quick
 }
 
-# shellcheck disable=SC2086 # the matrix is words
+# shellcheck disable=SC2046,SC2086 # the matrix is words, and so are options
 whole() {
     case $1 in
-    confucius) page confucius confucius/all --calls paper,webrtc --runs docs/reproduction/runs.toml ;;
-    confucius-beyond) page confucius-beyond confucius-beyond/all ;;
+    */*) page "${1%%/*}" "$1" $(options "${1%%/*}") ;;
+    confucius | confucius-beyond | tonopah | poster) page "$1" "$1/all" $(options "$1") ;;
     floq)
         page floq floq/all
         page floq-beyond floq-beyond/all
         ;;
-    thesis) page thesis thesis/all --quick ;;
-    tonopah | poster) page "$1" "$1/all" ;;
+    thesis)
+        analects reproduce thesis/all --quick --format markdown >target/thesis.md
+        mv target/thesis.md docs/reproduction/
+        ;;
     matrix)
         "$program" reproduce $matrix --format markdown >target/matrix.md
         mv target/matrix.md docs/reproduction/
@@ -89,7 +96,7 @@ whole() {
         mv target/engines.md docs/reproduction/
         ;;
     reference) "$(ANALECTS_PROFILE=release sh scripts/built.sh bench)" reference bench/ns3 ;;
-    *) fail "found \"$1\", expected confucius, confucius-beyond, floq, thesis, tonopah, poster, matrix, linux, engines or reference" ;;
+    *) fail "found \"$1\", expected a name in the head of this file" ;;
     esac
 }
 

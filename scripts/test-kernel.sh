@@ -161,7 +161,8 @@ replays() { # KERNEL
 # Tests of the modules that the short form leaves out, after smoke and replays.
 more() { # KERNEL
     smoke "$1" smoke-again
-    check "$1" around --file "$module" --file kernel/test/around-in-guest.sh --file "$results/programs/send" \
+    check "$1" around --file "$module" --file kernel/test/around-in-guest.sh \
+        --file kernel/test/account.sh --file "$results/programs/send" \
         --file "$results/plugins:/usr/lib/x86_64-linux-gnu/tc" -- \
         sh around-in-guest.sh sch_confucius.ko ./send
     for discipline in $disciplines; do
@@ -193,7 +194,7 @@ more() { # KERNEL
         sh odd-in-guest.sh sch_mencius.ko ./odd ./tagged
     for discipline in $disciplines; do
         alone "$1" "smp-$discipline" --processors 2 --file "$built/sch_$discipline.ko" \
-            --file kernel/test/smp-in-guest.sh --file "$results/programs/send" \
+            --file kernel/test/smp-in-guest.sh --file kernel/test/account.sh --file "$results/programs/send" \
             --file "$results/programs/dump" --file "$results/plugins:/usr/lib/x86_64-linux-gnu/tc" -- \
             sh smp-in-guest.sh "sch_$discipline.ko" ./send ./dump
     done

@@ -192,7 +192,8 @@ static __always_inline u32 mn_send_sparse(struct mencius *m, u64 now, u32 kind,
 static __always_inline void mn_turn_of_host(struct mencius *m,
 					    struct mn_host *host, u32 len)
 {
-	mn_sent(&m->turns, &host->member, mn_counts(host, len));
+	mn_sent(&m->turns, mn_host_turns(m), &host->member,
+		mn_counts(host, len), host->backlog.packets);
 	m->before_turns -= min(m->before_turns, len);
 }
 
@@ -280,7 +281,8 @@ static __always_inline u32 mn_serve_later(struct mencius *m, u64 now,
 		m->counts.ahead_flows++;
 		mn_count_ahead(m, at, popped->len);
 	}
-	mn_sent(&host->turns, &m->flows[turn].member, popped->len);
+	mn_sent(&host->turns, mn_flow_turns(m), &m->flows[turn].member,
+		popped->len, m->flows[turn].backlog.packets);
 	mn_turn_of_host(m, host, popped->len);
 	return at;
 }

@@ -12,10 +12,11 @@
  * A member that comes back without a debt goes before all others, with what is
  * left of its quantum if the round is still the same. So who takes no more than
  * a quantum a round waits for others of that kind alone, and not for those that
- * always have packets.
+ * always have packets. Of these each sends a packet before any sends more: so
+ * who has only one does not wait for a quantum of each.
  *
- * Newcomers go before these until they have had 64 kB more, and then take turns
- * with them, so that a spray of newcomers takes no more than half of what is
+ * Newcomers go before those that always have packets until they have had 64 kB
+ * more, and then take turns with them, so that a spray of newcomers takes no more than half of what is
  * left. What they send while no old member waits is not counted.
  */
 #ifndef __MENCIUS_TURNS_H
@@ -48,6 +49,7 @@ static void mn_turns_init(struct mn_turns *turns)
 	memset(turns, 0, sizeof(*turns));
 	turns->credit = MN_CREDIT;
 	fl_list_init(&turns->back);
+	fl_list_init(&turns->again);
 	fl_list_init(&turns->fresh);
 	for (at = 0; at < MN_ROUNDS; at++)
 		fl_list_init(&turns->old[at]);
@@ -75,6 +77,8 @@ mn_list_of(struct mn_turns *turns, const struct mn_member *member)
 	switch (member->place) {
 	case MN_AMONG_BACK:
 		return &turns->back;
+	case MN_AMONG_AGAIN:
+		return &turns->again;
 	case MN_AMONG_NEW:
 		return &turns->fresh;
 	default:
@@ -146,6 +150,10 @@ static __always_inline u32 mn_head(struct mn_turns *turns)
 		turns->turn = MN_AMONG_BACK;
 		return turns->back.head;
 	}
+	if (turns->again.head != FL_NIL) {
+		turns->turn = MN_AMONG_AGAIN;
+		return turns->again.head;
+	}
 	if (turns->fresh.head != FL_NIL &&
 	    (turns->credit > 0 || !turns->used)) {
 		turns->turn = MN_AMONG_NEW;
@@ -158,7 +166,7 @@ static __always_inline u32 mn_head(struct mn_turns *turns)
 
 /*
  * The member whose turn it is, if any has packets. It keeps its turn until it
- * has sent its quantum, or leaves.
+ * has sent its quantum, or a packet if it came back, or leaves.
  */
 static __always_inline u32 mn_next(struct mn_turns *turns,
 				   struct fl_nodes group, u32 quantum)
@@ -200,9 +208,26 @@ static __always_inline u32 mn_debt(const struct mn_turns *turns,
 	return (u32)max_t(s64, -paid, 0);
 }
 
-/* @member, whose turn it is, has sent @len bytes. */
+/*
+ * The member whose turn it is, the first of its list, came back and has sent a
+ * packet: it goes on after the others.
+ */
+static __always_inline void mn_go_on(struct mn_turns *turns,
+				     struct fl_nodes group,
+				     const struct mn_member *member)
+{
+	u32 at = mn_list_of(turns, member)->head;
+
+	mn_take(turns, group, at);
+	mn_member_at(group, at)->place = MN_AMONG_AGAIN;
+	mn_put(turns, group, at);
+}
+
+/* @member, whose turn it is, has sent @len bytes, and may have more to send. */
 static __always_inline void mn_sent(struct mn_turns *turns,
-				    struct mn_member *member, u32 len)
+				    struct fl_nodes group,
+				    struct mn_member *member, u32 len,
+				    bool more)
 {
 	s64 credit = turns->credit;
 
@@ -212,6 +237,9 @@ static __always_inline void mn_sent(struct mn_turns *turns,
 	else if (turns->turn == MN_AMONG_NEW && turns->used)
 		credit -= len;
 	turns->credit = (s32)clamp_t(s64, credit, -MN_CREDIT, MN_CREDIT);
+	if (more && member->deficit > 0 &&
+	    (member->place == MN_AMONG_BACK || member->place == MN_AMONG_AGAIN))
+		mn_go_on(turns, group, member);
 }
 
 /*

@@ -73,7 +73,8 @@ struct mencius_sent {
 enum mn_place {
 	MN_UNSEEN,		/* it never had packets */
 	MN_NOWHERE,		/* it has none */
-	MN_AMONG_BACK,
+	MN_AMONG_BACK,		/* it came back, and has not sent since */
+	MN_AMONG_AGAIN,		/* it came back, and has sent */
 	MN_AMONG_NEW,
 	MN_AMONG_OLD,
 };
@@ -162,7 +163,8 @@ struct mn_member {
 
 /**
  * struct mn_turns - the turns of one group
- * @back:	members that came back without a debt
+ * @back:	members that came back without a debt, and have not sent since
+ * @again:	those that have, and go on
  * @fresh:	newcomers
  * @old:	old ones, by their round modulo MN_ROUNDS
  * @used:	bit for each list of @old that is not empty
@@ -172,6 +174,7 @@ struct mn_member {
  */
 struct mn_turns {
 	struct fl_list	back;
+	struct fl_list	again;
 	struct fl_list	fresh;
 	struct fl_list	old[MN_ROUNDS];
 	u64		used;

@@ -6,6 +6,11 @@ wrong() {
     echo "$test: FAIL: $*"
     exit 1
 }
+# expect WHAT HAVE WANT
+expect() {
+    [ "$2" = "$3" ] || wrong "$1: $2, expected $3"
+    echo "$test: $1: $2"
+}
 
 # account DEVICE SENT: what was sent, dropped and is waiting must be what came. A dump reads what waits
 # before what was sent, and a packet may leave in between: then it is asked again.

@@ -6,15 +6,9 @@
 set -eu
 module=$1 send=$PWD/$2
 tracing=/sys/kernel/tracing
-wrong() {
-    echo "around: FAIL: $*"
-    exit 1
-}
-# expect WHAT HAVE WANT
-expect() {
-    [ "$2" = "$3" ] || wrong "$1: $2, expected $3"
-    echo "around: $1: $2"
-}
+test=around
+# shellcheck source=kernel/test/account.sh
+. ./account.sh
 # figure NAME: what tc says of the one confucius there is.
 figure() {
     tc -s qdisc show dev d0 | grep -A 9 '^qdisc confucius' | sed -n "s/.* $1 \([0-9]*\).*/\1/p" | head -n 1
@@ -84,12 +78,12 @@ tc qdisc del dev d0 root
 mount -t cgroup2 none /sys/fs/cgroup
 echo +memory >/sys/fs/cgroup/cgroup.subtree_control
 mkdir /sys/fs/cgroup/asks
-charged() {
+memory_charged() {
     sh -c 'echo $$ >/sys/fs/cgroup/asks/cgroup.procs
         exec tc qdisc add dev d0 root confucius limit 1000000 flows 65536'
     awk '{ print int($1 / 1048576) }' /sys/fs/cgroup/asks/memory.current
 }
-expect "MB charged for a large qdisc, 50 to 60" "$(charged | sed 's/^5[0-9]$/yes/')" yes
+expect "MB charged for a large qdisc, 50 to 60" "$(memory_charged | sed 's/^5[0-9]$/yes/')" yes
 tc qdisc del dev d0 root
 
 # cl 192.0.2.1 - ro, which masquerades - 198.51.100.1 sv: what send believes.

@@ -75,6 +75,13 @@ shaped() {
         esac
     done | tr '\n' ' '
 }
+# stands: all that tc says of the shapers, but for bursts, which tc rounds to its microseconds.
+stands() {
+    for device in ifb-v0 v0; do
+        tc qdisc show dev $device root
+        tc class show dev $device
+    done | sed 's/burst [0-9]*b/burst/g'
+}
 # last WAY: the rate that was said last.
 last() { sed -n 's/.*"rate_bps":\([0-9]*\).*"way":"'"$1"'".*/\1/p' "$work/said" | tail -n 1; }
 download() {
@@ -165,6 +172,12 @@ for discipline in cake fq_codel; do
     kill -KILL $follower
     ! wait $follower 2>/dev/null || fail "SIGKILL: success"
     [ "$(shaped $discipline)" != "$first" ] || fail "nothing was changed"
+    # The kernel was asked without tc, and does as tc would have it.
+    asked=$(stands)
+    "$analects" autorate --dev v0 --state "$work/state" --dry-run >"$work/out" 2>"$work/err" || fail "--dry-run"
+    [ "$(grep -c '^tc .* change ' "$work/out")" = 2 ] || fail "--dry-run prints $(cat "$work/out")"
+    sh -e "$work/out" || fail "what --dry-run prints"
+    [ "$(stands)" = "$asked" ] || fail "asked for: $asked; by tc: $(stands)"
     tc_ show
     grep -q 'receives at [1-6].* now' "$work/out" || fail "tc show knows nothing of what was killed"
     grep -q '^  as it was applied' "$work/out" || fail "tc show finds differences"

@@ -11,11 +11,6 @@ tracing=/sys/kernel/tracing
 test=mencius discipline=mencius
 # shellcheck source=kernel/test/account.sh
 . ./account.sh
-# expect WHAT HAVE WANT
-expect() {
-    [ "$2" = "$3" ] || wrong "$1: $2, expected $3"
-    echo "mencius: $1: $2"
-}
 
 insmod "$module"
 # No packets but ours.

@@ -22,10 +22,9 @@ floq)
     other="nonat threshold 80 responsive 50 variant algorithm-drop idle 100ms pardon 1 ecn"
     ;;
 esac
-wrong() {
-    echo "smp: FAIL: $*"
-    exit 1
-}
+test=smp
+# shellcheck source=kernel/test/account.sh
+. ./account.sh
 stop=/tmp/stop
 # forever COMMAND...: again and again, until all are told to stop; counts in a file of its name.
 forever() {

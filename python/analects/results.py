@@ -49,6 +49,7 @@ class Comparison:
         high: Upper end.
         runs: Pairs of runs.
         unit: Of the value.
+        p: The complement of the least confidence whose interval leaves out zero, between 0.0001 and 1.
     """
 
     metric: str
@@ -59,10 +60,11 @@ class Comparison:
     high: float | None
     runs: int
     unit: str
+    p: float
 
     @property
     def is_told(self) -> bool:
-        """Whether the interval leaves out zero."""
+        """Whether the interval leaves out zero: of this comparison alone."""
         return self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
 
     def __str__(self) -> str:
@@ -107,14 +109,17 @@ class Results:
     def values(self, metric: str) -> pd.DataFrame:
         """All values of a metric, `NAME` or `NAME:ENTRY`: a row for each call, page load, transfer or queue.
 
+        `name` is which of them it is; empty for a value of several.
+
         Raises:
             Refused: If there is no such metric.
         """
-        each = self._core.values(metric)
+        each = self._core.named_values(metric)
         place = [number for number, values in enumerate(each) for _ in values]
         frame = self._runs.iloc[place].reset_index(drop=True)
         frame.insert(0, "run", place)
-        frame["value"] = pd.Series([value for values in each for value in values], dtype=float)
+        frame["name"] = pd.Series([name for values in each for name, _ in values], dtype=str)
+        frame["value"] = pd.Series([value for values in each for _, value in values], dtype=float)
         return frame
 
     @functools.cached_property
@@ -244,10 +249,10 @@ class Results:
         found = _core.compare(values[0], values[1], metric, statistic or entry["statistic"] or "mean", percent)
         if found is None:
             raise Refused("there are no values to compare", "see the frame runs", metric)
-        value, interval, runs = found
+        (value, interval, runs), p = found
         low, high = interval or (None, None)
         unit = "%" if percent else entry["unit"]
-        return Comparison(metric, ours, theirs, value, low, high, runs, unit)
+        return Comparison(metric, ours, theirs, value, low, high, runs, unit, p)
 
     def _side(self, each: list[list[float]], discipline: str) -> dict[tuple[object, ...], list[float]]:
         keyed = {}
@@ -262,6 +267,9 @@ class Results:
     def comparisons(self, metrics: Iterable[str], theirs: str, *, percent: bool = False) -> pd.DataFrame:
         """Every other discipline less `theirs`, a row for each and each metric.
 
+        `is_told` is judged among all rows: of those that are told at most one in twenty is chance, so that an interval
+        that leaves out zero may not be enough among many.
+
         Raises:
             Refused: As `compare`.
         """
@@ -269,4 +277,5 @@ class Results:
         rows: Sequence[Comparison] = [
             self.compare(metric, name, theirs, percent=percent) for metric in metrics for name in others
         ]
-        return pd.DataFrame([dataclasses.asdict(row) | {"is_told": row.is_told} for row in rows])
+        limit = _core.told_together([row.p for row in rows])
+        return pd.DataFrame([dataclasses.asdict(row) | {"is_told": row.is_told and row.p <= limit} for row in rows])

@@ -118,7 +118,8 @@ def _schemas() -> dict[str, pa.Schema]:
         "figures": [("key", text), ("of", text), ("name", text), ("figure", text), ("value", number)],
         "senders": [("key", text), ("flow", pa.uint32()), ("name", text), ("control", text),
                     ("time_s", number), ("window_bytes", pa.uint64()), ("in_flight_bytes", pa.uint64()),
-                    ("srtt_ms", number), ("pacing_mbps", number), ("delivered_mbps", number), ("phase", text), ("limit", text)],
+                    ("srtt_ms", number), ("pacing_mbps", number), ("delivered_mbps", number),
+                    ("phase", text), ("limit", text)],
     }  # fmt: skip
     return {name: pa.schema(fields, {"analects.schema": SCHEMA}) for name, fields in columns.items()}
 

@@ -2,10 +2,11 @@
 
 use crate::refused::Refused;
 use measure::estimate::{self, Against, Bounds, LEVEL};
-use measure::metric::{Observed, Registry};
+use measure::metric::{Observed, Registry, Selection};
 use measure::{Estimate, RunResult, SenderResult, Statistic};
 use pyo3::prelude::*;
 use report::export::{self, ExportDocument};
+use reproduce::discovery;
 use scenario::Scenario;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -54,6 +55,13 @@ impl Results {
             .iter()
             .map(|observed| selection.of(observed))
             .collect())
+    }
+
+    /// The values of a metric in each run, each with the name of what it is of; without one where it is of several.
+    fn named_values(&self, metric: &str) -> PyResult<Vec<Vec<(String, f64)>>> {
+        let selection = self.metrics.select(metric).map_err(Refused::from)?;
+        let runs = self.observed();
+        Ok(runs.iter().map(|run| named(&selection, run)).collect())
     }
 
     /// The results as JSON, as the program prints them in its list `results`.
@@ -113,6 +121,53 @@ impl Results {
     fn __len__(&self) -> usize {
         self.observed().len()
     }
+}
+
+/// The values of a metric in a run by what they are of, if that accounts for all of them.
+fn named(selection: &Selection, run: &Observed<'_>) -> Vec<(String, f64)> {
+    let all = selection.of(run);
+    let is_asked = |name: &String| {
+        let rest = name.strip_prefix(&selection.entry);
+        selection.entry.is_empty()
+            || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    };
+    let mut by_name = Vec::new();
+    for name in names(run.run).into_iter().filter(is_asked) {
+        let of_it = Selection {
+            entry: name.clone(),
+            ..selection.clone()
+        };
+        let values = of_it.of(run).into_iter();
+        by_name.extend(values.map(|value| (name.clone(), value)));
+    }
+    let sorted = |mut values: Vec<f64>| {
+        values.sort_by(f64::total_cmp);
+        values
+    };
+    let named = sorted(by_name.iter().map(|(_, value)| *value).collect());
+    if named == sorted(all.clone()) {
+        by_name
+    } else {
+        all.into_iter()
+            .map(|value| (String::new(), value))
+            .collect()
+    }
+}
+
+/// The names of all that a run has results of, each once.
+fn names(run: &RunResult) -> Vec<String> {
+    let calls = run.calls.iter().map(|of| &of.name);
+    let pages = run.pages.iter().map(|of| &of.name);
+    let flows = run.flows.iter().map(|of| &of.name);
+    let figures = run.figures.iter().map(|of| &of.name);
+    let links = run.links.iter().map(|of| &of.name);
+    let mut names: Vec<String> = Vec::new();
+    for name in calls.chain(pages).chain(flows).chain(figures).chain(links) {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    names
 }
 
 /// A sender's moment: run, flow, name, congestion control, time in seconds, window and bytes in flight, round trip in
@@ -206,8 +261,8 @@ impl Series {
 }
 
 /// One side against the other in a metric, unit by unit: the difference (or with `percent` the change), the ends of its
-/// 95 % interval, and the number of units. The interval is None if there is none; all of it is None if no
-/// unit has values on both sides.
+/// 95 % interval, the number of units, and the complement of the least confidence whose interval leaves out zero. The
+/// interval is None if there is none; all of it is None if no unit has values on both sides.
 #[pyfunction]
 pub fn compare(
     ours: Vec<Vec<f64>>,
@@ -215,14 +270,26 @@ pub fn compare(
     metric: &str,
     statistic: &str,
     percent: bool,
-) -> PyResult<Option<Figure>> {
+) -> PyResult<Option<(Figure, f64)>> {
     let against = if percent {
         Against::Percent
     } else {
         Against::Difference
     };
+    let (statistic, bounds) = (read(statistic)?, bounds(metric)?);
     let sides = [&ours[..], &theirs[..]];
-    Ok(estimate::compare(read(statistic)?, sides, bounds(metric)?, against, LEVEL).map(figure))
+    let at = |level| estimate::compare(statistic, sides, bounds, against, level);
+    let is_told = |p: f64| {
+        let ends = at(1.0 - p).and_then(|found| found.ci95);
+        ends.is_some_and(|(low, high)| low > 0.0 || high < 0.0)
+    };
+    Ok(at(LEVEL).map(|found| (figure(found), discovery::least_p(is_told))))
+}
+
+/// The largest of these complements of confidences that is no chance among so many; 0 if all could be.
+#[pyfunction]
+pub fn told_together(p: Vec<f64>) -> f64 {
+    discovery::limit(p.into_iter())
 }
 
 /// A statistic of units, as `compare` has it.

@@ -8,7 +8,7 @@ import pytest
 from conftest import ROOT, scenario
 
 import analects
-from analects import Refused
+from analects import Refused, _core
 
 
 def test_the_figures_are_those_of_the_program(program, tmp_path, short):
@@ -29,6 +29,12 @@ def test_a_row_for_each_run_and_a_column_for_each_metric(short):
     assert units["stall"] == "s" and set(results.runs.columns) - {"discipline", "seed"} <= set(units.index)
     values = results.values("fct:page")
     assert len(values) == 6 * 3 and (values["value"] > 0).all()
+    assert list(values["name"][:3]) == ["page-1", "page-2", "page-3"]
+    theirs = results.figures[results.figures["figure"] == "fct_ms"]
+    for name in ("page-1", "page-3"):
+        of_it = [frame[frame["name"] == name]["value"].astype(float).to_numpy() for frame in (values, theirs)]
+        np.testing.assert_allclose(*of_it)
+    assert set(results.values("stall")["name"]) == {"call"} and set(results.values("all_done")["name"]) == {""}
     means = values.groupby(["discipline", "seed"], sort=False)["value"].mean()
     np.testing.assert_allclose(means.to_numpy(), results.runs["fct"].to_numpy())
 
@@ -55,8 +61,21 @@ def test_two_disciplines_are_compared_pair_by_pair(short):
     assert change.unit == "%" and (change.value < 0) == (found.value < 0)
     table = results.comparisons(["fct", "stall"], "pfifo")
     assert list(table["metric"]) == ["fct", "stall"]
+    assert found.is_told == (found.p <= 0.05)
     few = analects.run(short, seeds=2).compare("fct", "fq_codel", "pfifo")
     assert few.low is None and not few.is_told
+
+
+def test_what_is_told_alone_may_be_chance_among_many(short):
+    results = analects.run(short, seeds=6)
+    metrics = [name for name in analects.metrics().index if name in results.runs.columns]
+    table = results.comparisons(metrics, "pfifo").sort_values("p")
+    least_sure = table[table["p"] <= 0.05].iloc[-1]["metric"]
+    undecided = list(table[table["p"] > 0.3]["metric"])
+    assert results.comparisons([least_sure], "pfifo")["is_told"].all()
+    assert not results.comparisons([least_sure, *undecided], "pfifo")["is_told"].any()
+    assert _core.told_together([0.04]) == 0.04 and _core.told_together([0.04, 0.9]) == 0
+    assert _core.told_together([0.001] * 19 + [0.04]) == 0.04
 
 
 def test_control_runs_serve_and_are_no_rows(short):

@@ -172,7 +172,8 @@ class Turns:
     """The turns of members."""
 
     def __init__(self):
-        self.back = OrderedDict()                       # R5.1
+        self.returning = OrderedDict()                  # R5.1
+        self.returned = OrderedDict()
         self.new = OrderedDict()
         self.old = [OrderedDict() for _ in range(64)]
         self.olds = 0
@@ -195,7 +196,7 @@ class Turns:
     def take_out(self, member):
         """Takes a member out of its list, so that it is idle."""
         del member.place[member]
-        if member.place is not self.new and member.place is not self.back:
+        if not any(member.place is place for place in (self.returning, self.returned, self.new)):
             self.olds -= 1
         member.place = None
 
@@ -209,15 +210,17 @@ class Turns:
             return
         if not member.seen or ahead > 0:
             member.deficit = quantum
-        member.place = self.back if member.seen else self.new
+        member.place = self.returning if member.seen else self.new
         member.place[member] = None
         member.seen = True
 
     def head(self):
         """Finds the head (R5.5)."""
         self.turn = None
-        if self.back:
-            self.turn = self.back
+        if self.returning:
+            self.turn = self.returning
+        elif self.returned:
+            self.turn = self.returned
         elif self.new and (self.credit > 0 or not self.olds):
             self.turn = self.new
         if self.turn is not None:
@@ -257,6 +260,10 @@ class Turns:
             self.credit = min(self.credit + length, KB64)
         elif self.turn is self.new and self.olds:
             self.credit = max(self.credit - length, -KB64)
+        elif member.deficit > 0 and self.turn is not self.new:
+            self.take_out(member)
+            member.place = self.returned
+            member.place[member] = None
 
     def became_empty(self, member, quantum):
         """A member has become empty (R5.9)."""

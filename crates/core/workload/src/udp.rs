@@ -70,9 +70,11 @@ units::params! {
         /// The instances of a `count` take turns: the first burst of each begins when that of the one
         /// before ends. They go on taking turns if `off` is as long as the bursts of all others.
         turns: bool = "no", source "none";
-        /// Outside bursts a datagram of 60 B leaves at this interval, as from a flow that is kept
+        /// Outside bursts a datagram of `alive_packet` leaves at this interval, as from a flow that is kept
         /// alive; 0 for none.
         alive: Duration = "0ms", range "0ms".."24h", source "none";
+        /// Length of such a datagram, IP header included.
+        alive_packet: Bytes = "60B", range "29B".."9000B", source "a header and little else";
         /// Number of datagrams; 0 for no end.
         datagrams: u64 = "0", range "0".."1000000000", source "none";
         /// Datagrams are ECT(0), which claims a response to marks (RFC 3168); there is none.
@@ -132,9 +134,6 @@ pub const ENTRY: Entry = Entry {
     presets: &[],
     build,
 };
-
-/// Length of a datagram that keeps a flow alive: a header and little else.
-const ALIVE: u32 = 60;
 
 /// Places in the list of figures.
 const DELAY: u8 = 0;
@@ -277,11 +276,12 @@ impl UdpSender {
 
     /// Length of the next datagram.
     fn length(&self) -> u32 {
-        if self.in_burst() {
-            self.params.packet.get() as u32
+        let length = if self.in_burst() {
+            self.params.packet
         } else {
-            ALIVE
-        }
+            self.params.alive_packet
+        };
+        length.get() as u32
     }
 
     fn is_complete(&self) -> bool {
@@ -443,14 +443,15 @@ mod tests {
         let turns = |number| moments(&mut *instance(number, &settings), 4);
         assert_eq!(turns(0), [0, 500, 4000, 4500]);
         assert_eq!(turns(2), [2000, 2500, 6000, 6500]);
-        let alive = [&settings[..], &[("alive", "1500us")]].concat();
+        let alive = [("alive", "1500us"), ("alive_packet", "90B")];
+        let alive = [&settings[..], &alive].concat();
         let of_the_last = [
-            (0, 60),
-            (1500, 60),
+            (0, 90),
+            (1500, 90),
             (2000, 1200),
             (2500, 1200),
-            (4000, 60),
-            (5500, 60),
+            (4000, 90),
+            (5500, 90),
             (6000, 1200),
         ];
         assert_eq!(datagrams(&mut *instance(2, &alive), 7), of_the_last);

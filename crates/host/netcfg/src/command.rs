@@ -1,5 +1,6 @@
 //! Commands, and their runners.
 
+use crate::RateChange;
 use core::fmt;
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -126,6 +127,14 @@ pub trait Runner {
     /// If it cannot be started. A command that fails is an [`Output`].
     fn run(&mut self, command: &Command) -> io::Result<Output>;
 
+    /// Gives a shaper that stands another rate.
+    ///
+    /// # Errors
+    /// As for its command, which it need not run.
+    fn change_rate(&mut self, change: &RateChange) -> io::Result<Output> {
+        self.run(&change.command())
+    }
+
     /// Whether the user asked to stop: no further change is begun, and those that were made are
     /// undone.
     fn interrupted(&self) -> bool {
@@ -180,6 +189,14 @@ impl Runner for Host {
             success: output.status.success(),
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        })
+    }
+
+    fn change_rate(&mut self, change: &RateChange) -> io::Result<Output> {
+        change.ask_kernel()?;
+        Ok(Output {
+            success: true,
+            ..Output::default()
         })
     }
 

@@ -1,7 +1,7 @@
 //! Errors, and the help against them.
 
 use crate::modules::Modules;
-use crate::{Capability, Command, Privileges, Program};
+use crate::{Capability, Command, Privileges, Program, RateChange};
 use core::fmt;
 
 /// Whether a change was tried.
@@ -47,6 +47,15 @@ impl Error {
         Error {
             kind: ErrorKind::Failed,
             ..Error::refused(message, help)
+        }
+    }
+
+    /// The kernel refused another rate.
+    pub(crate) fn rate_change(change: &RateChange, complaint: &str) -> Self {
+        let error = Error::command(&change.command(), complaint);
+        Error {
+            message: format!("the kernel refuses what this would do: {}", error.message),
+            ..error
         }
     }
 

@@ -3,8 +3,8 @@
 use crate::journal::Lock;
 use crate::show::differences;
 use crate::{
-    Change, Command, Device, Direction, Error, Follow, Host, Journal, Rates, RootQdisc, Runner,
-    ShapedRate, Snapshot, Store, plan,
+    Change, Device, Direction, Error, Follow, Host, Journal, RateChange, Rates, RootQdisc, Runner,
+    ShapedRate, ShaperRate, Snapshot, Store, plan,
 };
 use core::time::Duration;
 use std::path::{Path, PathBuf};
@@ -112,18 +112,18 @@ impl FollowedDevice {
         self.journal.followed.unwrap_or(self.set())
     }
 
-    /// The command that gives `direction` that rate; none if it is not shaped. It is refused where there is no
-    /// such queue any more, and leaves packets that wait where they are.
-    pub fn command(&self, direction: Direction, rate: ShapedRate) -> Option<Command> {
+    /// What gives `direction` that rate; none if it is not shaped.
+    pub fn rate_change(&self, direction: Direction, rate: ShapedRate) -> Option<RateChange> {
         let device = direction.shaper(self.device());
         let mut changes = self.journal.changes.iter();
         changes.find_map(|change| match change {
             Change::Root {
                 device: of, root, ..
             } if *of == device => root.change_rate(of, rate),
-            Change::Class { device: of, .. } if *of == device => {
-                Some(self.class(rate).command(of, true))
-            }
+            Change::Class { device: of, .. } if *of == device => Some(RateChange {
+                device: of.clone(),
+                shaper: ShaperRate::Class(self.class(rate)),
+            }),
             _ => None,
         })
     }
@@ -231,15 +231,15 @@ impl FollowedDevice {
         direction: Direction,
         rate: ShapedRate,
     ) -> Result<(), Error> {
-        let Some(command) = self.command(direction, rate) else {
+        let Some(change) = self.rate_change(direction, rate) else {
             return Ok(());
         };
-        let complaint = match runner.run(&command) {
+        let complaint = match runner.change_rate(&change) {
             Ok(output) if output.success => return Ok(()),
             Ok(output) => output.stderr,
             Err(error) => error.to_string(),
         };
-        Err(Error::command(&command, &complaint))
+        Err(Error::rate_change(&change, &complaint))
     }
 
     /// Whether the shaper of `direction` is still ours, whatever its rate.

@@ -1,6 +1,6 @@
 //! The shaper of one direction: an htb class with a discipline in it, or cake with its own.
 
-use crate::{Command, Device, Discipline, Overhead, tc};
+use crate::{Command, Device, Discipline, Overhead, RateChange, ShaperRate, tc};
 use core::fmt;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, ParseError, Rate};
@@ -95,8 +95,9 @@ impl Slot {
     }
 }
 
-/// The class of all packets.
-const CLASS: &str = "a1:1";
+/// The htb at the root, and its class of all packets.
+pub(crate) const HTB: &str = "a1:";
+pub(crate) const CLASS: &str = "a1:1";
 
 /// Two bands, in tc's words; packets without a priority of ours go to the first, regardless of
 /// their type of service.
@@ -159,20 +160,19 @@ impl RootQdisc {
             RootQdisc::Cake {
                 slot: Slot::Second, ..
             } => "a2:",
-            _ => "a1:",
+            _ => HTB,
         }
     }
 
-    /// Gives it another rate where it is the root of `device`, and nothing if it is not; none if it does not
-    /// shape itself.
-    pub fn change_rate(&self, device: &Device, rate: ShapedRate) -> Option<Command> {
-        let (kind, handle) = (self.kind(), self.handle());
-        let rate = tc::rate(rate.get());
+    /// Gives it another rate where it is the root of `device`; none if it does not shape itself.
+    pub fn change_rate(&self, device: &Device, rate: ShapedRate) -> Option<RateChange> {
         let itself = matches!(self, RootQdisc::Cake { rate: Some(_), .. });
-        itself.then(|| {
-            Command::tc(&format!(
-                "qdisc change dev {device} root handle {handle} {kind} bandwidth {rate}"
-            ))
+        itself.then(|| RateChange {
+            device: device.clone(),
+            shaper: ShaperRate::Cake {
+                handle: self.handle(),
+                rate,
+            },
         })
     }
 
@@ -226,17 +226,22 @@ const BURST: units::Duration = units::Duration::from_millis(1);
 const LEAST_BURST: u64 = 2 * QUANTUM;
 /// A full packet with its Ethernet header. A quantum divides the rate that classes lend one
 /// another, which does not occur here; without it htb guesses, and warns of the guess.
-const QUANTUM: u64 = 1514;
+pub(crate) const QUANTUM: u64 = 1514;
 
 impl Class {
+    /// How many bytes may leave at once.
+    pub(crate) fn burst(&self) -> u64 {
+        let rate = Rate::from_bits(self.rate);
+        rate.bytes_in(BURST).max(LEAST_BURST)
+    }
+
     /// Makes it below the htb of `device`, or changes it.
     pub fn command(&self, device: &Device, change: bool) -> Command {
         let verb = if change { "change" } else { "add" };
-        let rate = Rate::from_bits(self.rate);
-        let burst = Bytes::new(rate.bytes_in(BURST).max(LEAST_BURST));
-        let (rate, burst) = (tc::rate(rate), tc::size(burst));
+        let rate = tc::rate(Rate::from_bits(self.rate));
+        let burst = tc::size(Bytes::new(self.burst()));
         let mut words = format!(
-            "class {verb} dev {device} parent a1: classid {CLASS} htb rate {rate} ceil {rate} \
+            "class {verb} dev {device} parent {HTB} classid {CLASS} htb rate {rate} ceil {rate} \
              burst {burst} cburst {burst} quantum {QUANTUM}"
         );
         if self.overhead > 0 || self.mpu > 0 {

@@ -8,7 +8,7 @@ const MOST_P: f64 = 0.5;
 
 /// The complement of the least confidence that gives a verdict; `decided` takes the complement of a
 /// confidence.
-pub(crate) fn least_p(decided: impl Fn(f64) -> bool) -> f64 {
+pub fn least_p(decided: impl Fn(f64) -> bool) -> f64 {
     if decided(LEAST_P) {
         return LEAST_P;
     }
@@ -30,7 +30,7 @@ pub(crate) fn least_p(decided: impl Fn(f64) -> bool) -> f64 {
 /// The largest of these `p` that is no chance among so many: of the findings at or below it at most
 /// one in twenty is wrong (Y. Benjamini and Y. Hochberg, JRSS B 57, 1995). 0 if all could be
 /// chance.
-pub(crate) fn limit(p: impl Iterator<Item = f64>) -> f64 {
+pub fn limit(p: impl Iterator<Item = f64>) -> f64 {
     let mut all: Vec<f64> = p.collect();
     all.sort_by(f64::total_cmp);
     let count = all.len() as f64;

@@ -16,7 +16,7 @@ pub mod curves;
 pub mod data;
 pub mod departures;
 pub mod design;
-mod discovery;
+pub mod discovery;
 mod drawn;
 pub mod evaluation;
 pub mod experiment;

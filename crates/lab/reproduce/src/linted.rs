@@ -1,10 +1,11 @@
 //! Every claim of the project is held against its own sentence: the number of its check stands there, or
 //! in the words by which it is read; "more than" and the like before it, and words of quantity, are the
-//! check's. Whether less or more is meant, and of whom, a reader has to see.
+//! check's; one that asks for less or for more has a word that says so. Of whom, a reader has to see.
 
 use crate::claim::{Claim, How, Range};
 use crate::experiment::Experiment;
 use crate::registry;
+use measure::metric::Better;
 
 /// Words for numbers that stand in sentences.
 const WORDS: &[(&str, &[f64])] = &[
@@ -38,6 +39,25 @@ const ABOVE: &[&str] = &["more than", "over", "longer than"];
 const AT_LEAST: &[&str] = &["at least"];
 const BELOW: &[&str] = &["less than", "below", "shorter than"];
 const AT_MOST: &[&str] = &["at most", "limited to at most"];
+/// Beginnings of words by which one of two is less, or more.
+const LESS: &[&str] = &[
+    "less", "lower", "fewer", "shorter", "smaller", "reduc", "decreas", "drop", "half",
+];
+const MORE: &[&str] = &[
+    "more", "higher", "longer", "larger", "increas", "grow", "times", "scales", "abrupt", "upper",
+];
+/// By which it is better, or worse: less or more, as its metric has it.
+const BETTER: &[&str] = &[
+    "better",
+    "best",
+    "improv",
+    "outperform",
+    "faster",
+    "speed",
+    "advantage",
+    "front",
+];
+const WORSE: &[&str] = &["worse", "worst", "degrad", "slower"];
 
 #[test]
 fn every_check_is_its_sentence() {
@@ -93,6 +113,7 @@ fn linted(claim: &Claim, experiment: &Experiment) -> Vec<String> {
         }
     }
     if head.quote.is_some() {
+        found.extend(without_direction(claim, expect, experiment, &told));
         found.extend(wrong_words(claim, expect, sentence, reading));
         found.extend(unquantified(claim, experiment, &told));
     }
@@ -128,6 +149,42 @@ fn stands_in(text: &str, number: f64) -> bool {
     let mut spoken = WORDS.iter().filter(|(word, _)| said(word));
     let spoken = spoken.any(|(_, numbers)| numbers.iter().any(|of| near(*of)));
     number == 0.0 || digits.any(near) || spoken
+}
+
+/// A comparison whose check is of less or of more, and whose sentence has no word of that.
+fn without_direction(
+    claim: &Claim,
+    expect: Range,
+    experiment: &Experiment,
+    told: &str,
+) -> Option<String> {
+    // At most 8 % more is a bound on what differs, and says of neither that it is more.
+    let is_less = expect.high < 0.0 || (expect.high == 0.0 && expect.open);
+    let is_more = expect.low > 0.0 || (expect.low == 0.0 && expect.open);
+    if claim.to.0.is_empty() || is_less == is_more {
+        return None;
+    }
+    let metric = claim.metrics.0.first().and_then(|name| {
+        let name = name.split(':').next().unwrap_or_default();
+        experiment.metrics.get(name)
+    });
+    let by_worth = match metric.map(|metric| metric.better) {
+        Some(Better::Less) if is_less => BETTER,
+        Some(Better::More) if is_more => BETTER,
+        Some(Better::Less | Better::More) => WORSE,
+        Some(Better::Neither) | None => &[],
+    };
+    let by_size = if is_less { LESS } else { MORE };
+    let told = told.to_lowercase();
+    let mut words = told.split(|c: char| !c.is_alphabetic());
+    let said = words.any(|word| {
+        let mut beginnings = by_size.iter().chain(by_worth);
+        beginnings.any(|beginning| word.starts_with(beginning))
+    });
+    // A reading of a table has the sign.
+    let signed = is_less && told.contains(&format!("-{}", expect.high.abs()));
+    (!said && !signed)
+        .then(|| format!("nothing says that it is less or more, and the check is \"{expect}\""))
 }
 
 /// Words before the number of the check that are not its direction.
@@ -250,6 +307,10 @@ fn weaker_checks_are_found() {
     let each = "each = \"flows\"\n";
     let of = |quote: &str, expect: &str| found(quote, &format!("{each}expect = \"{expect}\""));
     assert_eq!(of("it stalls by at least 20 % less", "at most -20"), "");
+    let turned = of("it stalls by at least 20 % less", "at least 20");
+    assert!(turned.contains("less or more"), "{turned}");
+    assert_eq!(of("it is better than the other", "less than 0"), "");
+    assert!(of("it is better than the other", "more than 0").contains("less or more"));
     assert!(of("it stalls by at least 20 % less", "at most -15").contains("15 stands neither"));
     assert!(of("it stalls by more than 20 % less", "at most -20").contains("more than"));
     assert!(of("it stalls by more than 20 % less", "at most 20").contains("more than"));

@@ -1,8 +1,10 @@
 //! The results of experiments, for readers: Markdown, HTML, JSON.
 
 mod lines;
+mod parts;
 
 pub use lines::{ClaimLine, lines};
+pub use parts::{WAITS, waits, with_parts};
 
 use crate::Outcome;
 use crate::claim::{Checked, ClaimVerdict, Judged, Speaker};

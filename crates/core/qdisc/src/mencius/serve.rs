@@ -85,7 +85,8 @@ impl<P> Mencius<P> {
         }
         let packet = self.send(now, flow, observer)?;
         let turns = &mut self.hosts[host].turns;
-        turns.sent(&mut self.flow_turns, turn, packet.len);
+        let more = !self.flows[turn].queue.is_empty();
+        turns.sent(&mut self.flow_turns, turn, packet.len, more);
         self.turn_of_host(host, packet.len);
         Some((flow, packet))
     }
@@ -140,7 +141,8 @@ impl<P> Mencius<P> {
 
     /// A packet of `len` bytes was sent in the turn of `host`.
     fn turn_of_host(&mut self, host: usize, len: u32) {
-        self.turns.sent(&mut self.host_turns, host, len);
+        let more = !self.hosts[host].backlog.is_empty();
+        self.turns.sent(&mut self.host_turns, host, len, more);
         self.before_turns = self.before_turns.saturating_sub(len);
     }
 

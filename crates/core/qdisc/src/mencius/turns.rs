@@ -10,8 +10,9 @@
 //!
 //! A member that comes back without a debt goes before all others, with what it has left of its quantum if the
 //! round is still the same: so who takes no more than a quantum a round waits for others of that kind
-//! alone, and not for those that always have packets. Members that never sent go before these until they
-//! have had 64 kB more, and then take turns with them, so that a spray of them takes no more
+//! alone, and not for those that always have packets. Of these each sends a packet before any sends more: so who
+//! has only one does not wait for a quantum of each. Members that never sent go before those that always have
+//! packets until they have had 64 kB more, and then take turns with them, so that a spray of them takes no more
 //! than half. What they send while no old one waits is not counted.
 
 use crate::list::{List, NIL, Nodes};
@@ -28,7 +29,10 @@ enum TurnPlace {
     /// It never had packets.
     Unseen,
     Idle,
+    /// It came back, and has not sent since.
     Back,
+    /// It came back, and has sent.
+    Again,
     New,
     Old,
 }
@@ -52,8 +56,10 @@ pub(super) struct Members {
 /// The turns of one group.
 #[derive(Debug)]
 pub(super) struct Turns {
-    /// Those that came back without a debt.
+    /// Those that came back without a debt, and have not sent since.
     back: List,
+    /// Those that have, and go on.
+    again: List,
     /// Newcomers.
     new: List,
     /// Old ones, by the round modulo 64.
@@ -100,6 +106,7 @@ impl Turns {
     pub(super) fn new() -> Self {
         Turns {
             back: List::default(),
+            again: List::default(),
             new: List::default(),
             old: [List::default(); ROUNDS as usize],
             used: 0,
@@ -148,8 +155,8 @@ impl Turns {
     }
 
     /// The member whose turn it is, if any has something to send. It keeps its turn until it has
-    /// [sent](Turns::sent) its quantum, or [leaves](Turns::leave). Each gets `quantum` bytes a
-    /// round.
+    /// [sent](Turns::sent) its quantum, or a packet if it came back, or [leaves](Turns::leave). Each gets
+    /// `quantum` bytes a round.
     #[inline]
     pub(super) fn next(&mut self, members: &mut Members, quantum: u32) -> Option<usize> {
         for _ in 0..MOVES {
@@ -167,9 +174,9 @@ impl Turns {
         Some(head)
     }
 
-    /// The member whose turn it is has sent `len` bytes.
+    /// The member whose turn it is has sent `len` bytes, and may have `more` to send.
     #[inline]
-    pub(super) fn sent(&mut self, members: &mut Members, member: usize, len: u32) {
+    pub(super) fn sent(&mut self, members: &mut Members, member: usize, len: u32, more: bool) {
         members.charge(member, len);
         let len = i64::from(len);
         let earned = match self.turn {
@@ -178,6 +185,13 @@ impl Turns {
             _ => 0,
         };
         self.credit = (self.credit + earned).clamp(-CREDIT, CREDIT);
+        let state = members.members[member];
+        let came_back = matches!(state.place, TurnPlace::Back | TurnPlace::Again);
+        if more && came_back && state.deficit > 0 {
+            self.take(members, member);
+            members.members[member].place = TurnPlace::Again;
+            self.put(members, member);
+        }
     }
 
     /// `member` has run empty. Until this round is over it has what is left of its deficit, and no new quantum; until
@@ -199,11 +213,13 @@ impl Turns {
 
     /// The member that would be next, regardless of its debt.
     fn head(&mut self) -> Option<usize> {
-        let (back, new) = (self.back.head(), self.new.head());
-        if back != NIL {
-            self.turn = TurnPlace::Back;
-            return Some(back as usize);
+        for (list, turn) in [(self.back, TurnPlace::Back), (self.again, TurnPlace::Again)] {
+            if list.head() != NIL {
+                self.turn = turn;
+                return Some(list.head() as usize);
+            }
         }
+        let new = self.new.head();
         if new != NIL && (self.credit > 0 || self.used == 0) {
             self.turn = TurnPlace::New;
             return Some(new as usize);
@@ -245,6 +261,7 @@ impl Turns {
     fn list(&mut self, member: Member) -> &mut List {
         match member.place {
             TurnPlace::Back => &mut self.back,
+            TurnPlace::Again => &mut self.again,
             TurnPlace::New => &mut self.new,
             _ => &mut self.old[(member.round % ROUNDS) as usize],
         }
@@ -298,7 +315,7 @@ mod tests {
                 let member = self.turns.next(&mut self.members, QUANTUM).unwrap();
                 let (left, len) = &mut self.waiting[member];
                 *left -= 1;
-                self.turns.sent(&mut self.members, member, *len);
+                self.turns.sent(&mut self.members, member, *len, *left > 0);
                 if *left == 0 {
                     self.turns.leave(&mut self.members, member, QUANTUM);
                 }
@@ -360,6 +377,24 @@ mod tests {
             .take_while(|&&member| member != 2)
             .count();
         assert!((118..=124).contains(&others), "{others}");
+    }
+
+    /// Members 1, 2 and 3 come back; who has one packet waits for one of each.
+    #[test]
+    fn of_those_that_come_back_each_sends_a_packet_before_any_sends_more() {
+        let mut table = Table::new(4);
+        for member in 0..4 {
+            table.put(member, 1, 100);
+        }
+        table.send(4);
+        table.put(0, 100, 1000);
+        assert_eq!(table.send(2), [0, 0], "old from then on");
+        for (member, packets) in [(1, 3), (2, 3), (3, 1)] {
+            table.put(member, packets, 400);
+        }
+        assert_eq!(table.send(5), [1, 2, 3, 1, 2]);
+        table.put(3, 1, 400);
+        assert_eq!(table.send(4), [3, 1, 2, 0], "it has 600 left");
     }
 
     /// Member 0 sends 200 kB alone, a packet at a time and so always as a new one. Then it is old, and

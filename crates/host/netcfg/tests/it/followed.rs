@@ -84,7 +84,13 @@ fn the_commands() {
     let of = |number: usize| {
         let mut model = applied(&folder, &all_settings()[number]);
         let followed = FollowedDevice::of(&mut model, &folder.0, &eth0(), None).unwrap();
-        Direction::BOTH.map(|direction| followed.command(direction, rate(3)).unwrap().to_string())
+        Direction::BOTH.map(|direction| {
+            followed
+                .rate_change(direction, rate(3))
+                .unwrap()
+                .command()
+                .to_string()
+        })
     };
     let class = "parent a1: classid a1:1 htb rate 3mbit ceil 3mbit burst 3028 cburst 3028 quantum 1514 overhead 4 mpu 64";
     let htb = ["ifb-eth0", "eth0"].map(|device| format!("tc class change dev {device} {class}"));

@@ -2,6 +2,7 @@
 
 use crate::Experiment;
 use crate::claim::ClaimVerdict;
+use crate::page::{WAITS, waits};
 use std::io;
 use std::path::Path;
 
@@ -104,8 +105,9 @@ impl PublishedPages {
 
     /// Adds the sections of one page.
     fn add(&mut self, file: &str, text: &str) {
-        // A quick run is less than the experiment.
-        if is_quick(text) {
+        let top = text.split("\n## ").next().unwrap_or_default();
+        // A quick run is less than the experiment; earlier rules gave other verdicts.
+        if is_quick(text) || waits(top).is_some() {
             return;
         }
         let mut section: Option<Section> = None;
@@ -119,6 +121,9 @@ impl PublishedPages {
                     ..Section::default()
                 });
                 table = None;
+            }
+            if line.starts_with(WAITS) {
+                section = None;
             }
             let Some(section) = &mut section else {
                 continue;
@@ -288,7 +293,7 @@ What the paper says:
     }
 
     #[test]
-    fn what_was_drawn_otherwise_or_made_quickly_is_no_page() {
+    fn what_was_drawn_otherwise_or_made_quickly_or_waits_is_no_page() {
         let own = experiment("own/e", "0123456789ab", Some("a1"));
         let is_found = |page: &str| pages(page).section(&own).is_some();
         let drawn = |text: &str| PAGE.replace("own/e`", &format!("own/e --draw {text}`"));
@@ -300,6 +305,10 @@ What the paper says:
             drawn("a1").replace("# What holds\n", &top)
         };
         assert!(is_found(&made(" --seed 1")));
+        let waits = format!("{WAITS}abcdef0`: an hour.**\n\n`analects");
+        assert!(!is_found(&drawn("a1").replacen("`analects", &waits, 1)));
+        let top = format!("# What holds\n{WAITS}abcdef0`: an hour.**\n");
+        assert!(!is_found(&drawn("a1").replace("# What holds\n", &top)));
         assert!(!is_found(&made(" --quick --seed 1")));
     }
 

@@ -34,6 +34,10 @@ pub struct ReproduceArgs {
     /// The first seed of each experiment: with another one, runs that nobody has seen.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
+    /// Put what Markdown has of each experiment into this page, in the place of what the page has of the same ones: long
+    /// pages are made one experiment at a time.
+    #[arg(long, value_name = "PAGE", conflicts_with_all = ["quick", "only", "seed"])]
+    pub into: Option<PathBuf>,
     /// How.
     #[command(flatten)]
     pub how: ExperimentArgs,

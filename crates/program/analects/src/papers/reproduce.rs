@@ -65,6 +65,9 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
         }
         outcomes.push(outcome);
     }
+    if let Some(page) = &args.into {
+        put_into(page, args, &data, &outcomes)?;
+    }
     let invalid: String = outcomes.iter().map(|of| of.invalid.as_str()).collect();
     match args.how.format {
         Printed::Table => print(&(totals(&outcomes) + &what_decides(args, &outcomes))),
@@ -287,6 +290,29 @@ const VERDICTS: &str = "A sentence holds if the 95 % intervals of our values lie
     if the set-up was another one (or if it would not hold, and the paper does not state all of its set-up), and cannot \
     be told if an interval reaches over an end, if there are too few runs for one, or if among all cells of the \
     experiment it may be chance ([decision 0041](../decisions/0041-claims-and-intervals.md)).";
+
+/// Puts the outcomes into a page, which is made if there is none.
+fn put_into(
+    path: &Path,
+    args: &ReproduceArgs,
+    data: &Data,
+    outcomes: &[Outcome<'_>],
+) -> Result<()> {
+    let page = match std::fs::read_to_string(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        read => read.map_err(|error| unwritable(path, &error))?,
+    };
+    let top = format!(
+        "# What holds\nMade one experiment at a time, with recorded traces and pages unless a part says otherwise; each \
+         says by which command and program. What waits is by earlier rules, and has no totals. {VERDICTS}"
+    );
+    let page = page::with_parts(&page, &markdown(args, data, outcomes), &top);
+    let page = page.map_err(|refusal| {
+        let place = path.display().to_string();
+        Refused::because(refusal.within(&place), "make another page")
+    })?;
+    std::fs::write(path, page).map_err(|error| unwritable(path, &error))
+}
 
 fn markdown(args: &ReproduceArgs, data: &Data, outcomes: &[Outcome<'_>]) -> String {
     let mut command = format!("analects reproduce {}", args.experiments.join(" "));

@@ -1,10 +1,7 @@
 //! Pages of results say what they were made by, and that is what is there now.
 
 use crate::docs::{pages, root};
-
-/// Begins the line of a page, or of an experiment's part of it, that waits to be made again: the commit and the reason
-/// follow.
-const WAITS: &str = "**Made by the rules of commit `";
+use reproduce::page::{WAITS, waits};
 
 #[test]
 fn pages_are_of_the_experiments_and_statistics_as_they_are() {
@@ -60,10 +57,6 @@ fn stale(page: &str, statistics: &str, experiment: impl Fn(&str) -> String) -> V
             .collect()
     };
     parts.flat_map(of_part).collect()
-}
-
-fn waits(part: &str) -> Option<&str> {
-    part.lines().find(|line| line.starts_with(WAITS))
 }
 
 /// A page may wait for a reason, which says what it costs.

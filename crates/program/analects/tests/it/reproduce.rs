@@ -477,3 +477,32 @@ fn a_pilot_says_how_often_to_run() {
         text(&output.stderr)
     );
 }
+
+/// What a page has of another experiment stays, and waits if all of it did.
+#[test]
+fn a_part_is_put_into_a_page() {
+    let folder = folder("into");
+    let waits = "**Made by the rules of commit `abcdef0`: an hour.**";
+    folder.write(
+        "page.md",
+        format!(
+            "# What holds\n{waits}\n\n| experiment | hold |\n| --- | --- |\n| own/o: Other | 7 |\n\n## own/o: Other\nOld.\n"
+        ),
+    );
+    reproduce(&folder, &["--into", "page.md"]);
+    let page = read(&folder, "page.md");
+    let (markdown, _) = reproduce(&folder, &["--format", "markdown"]);
+    let (_, part) = markdown.split_once("\n## ").unwrap();
+    assert!(page.ends_with(&format!("\n## {part}")), "{page}");
+    assert!(page.contains("| own/o: Other | – |"), "{page}");
+    assert!(page.contains("| own/e: Rates | 2 | 1 | 0 |"), "{page}");
+    assert!(
+        page.contains(&format!("## own/o: Other\n{waits}\n\nOld.")),
+        "{page}"
+    );
+    reproduce(&folder, &["--into", "page.md"]);
+    assert_eq!(read(&folder, "page.md"), page);
+    let output = folder.analects(&["reproduce", "e.toml", "--quick", "--into", "page.md"]);
+    assert!(!output.status.success());
+    assert_eq!(read(&folder, "page.md"), page);
+}

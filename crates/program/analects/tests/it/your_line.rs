@@ -36,7 +36,7 @@ fn served(folder: &Folder, limits: &[&str]) -> (Served, String, String) {
 #[test]
 fn a_line_becomes_a_scenario_and_a_comparison() {
     let folder = Folder::new("measure");
-    let (_server, address, pin) = served(&folder, &["--rate", "2mbit"]);
+    let (_server, address, pin) = served(&folder, &["--rate", "1mbit"]);
     let measured = folder.analects(&[
         "measure",
         &address,
@@ -103,7 +103,7 @@ fn a_line_becomes_a_scenario_and_a_comparison() {
 #[test]
 fn two_measurements_stand_beside_each_other() {
     let folder = Folder::new("measure-twice");
-    let (_server, address, pin) = served(&folder, &["--rate", "2mbit"]);
+    let (_server, address, pin) = served(&folder, &["--rate", "1mbit"]);
     let measured = |more: &[&str]| {
         let measure = ["measure", &address, "--pin", &pin, "--metered"];
         let output = folder.analects(&[&measure[..], more].concat());

@@ -133,9 +133,9 @@ impl How {
                 continue;
             };
             eprintln!("{device} {way}: {rate} at first, then as the line carries, {limits}");
-            let command = followed.command(direction(way), limits.hold(rate.get()));
-            if let Some(command) = command.filter(|_| dry) {
-                print(&format!("{command}\n"))?;
+            let change = followed.rate_change(direction(way), limits.hold(rate.get()));
+            if let Some(change) = change.filter(|_| dry) {
+                print(&format!("{}\n", change.command()))?;
             }
         }
         Ok(())

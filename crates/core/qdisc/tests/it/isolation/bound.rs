@@ -7,13 +7,12 @@ use crate::kernel_c::harness::{compile, replay};
 use proptest::prelude::*;
 
 const SECOND: u64 = 1_000_000_000;
-/// Bytes of a turn, and of the longest packet.
-const QUANTUM: u64 = 1514;
+/// Bytes of the longest packet.
 const LONGEST: u64 = 1500;
 
 /// ns that a packet waits at most which finds none of its host waiting, and no debt, if its host has sent before.
 fn bound(attack: &Attack) -> u64 {
-    let bytes = (2 * hosts(attack) * (QUANTUM + LONGEST) + 3 * LONGEST + 18_168) * 16 / 11;
+    let bytes = ((2 * hosts(attack) + 3) * LONGEST + 18_168) * 16 / 11;
     // And the packet that is being sent.
     (bytes + LONGEST) * SECOND / bytes_a_second(attack)
 }

@@ -98,7 +98,8 @@ fn add_attack(text: &mut String, attack: &Attack) {
             entry(text, &format!("{kind}{host}"), "udp", &name, &keys);
         };
         if let Some(flood) = &flood {
-            add("flood", &flood.keys(host, hosts, alive));
+            let alive = format!("alive = \"{alive}ms\"\nalive_packet = \"{kept}B\"");
+            add("flood", &format!("{}\n{alive}", flood.keys(host, hosts)));
         } else if let Some(rate) = (kept * 8 * 1000).checked_div(alive) {
             add("alive", &constant(rate, kept));
         }
@@ -155,7 +156,7 @@ impl Flood {
     }
 
     /// Of the host of this number. Its flows are apart by those of all other hosts.
-    fn keys(&self, host: u64, hosts: u64, alive: u64) -> String {
+    fn keys(&self, host: u64, hosts: u64) -> String {
         let start = ATTACKED + host * self.of / self.at_once;
         let stagger = match self.turns {
             1 => 0,
@@ -164,7 +165,7 @@ impl Flood {
         let start = if self.turns == 1 { ATTACKED } else { start };
         format!(
             "start = \"{start}ms\"\nstagger = \"{stagger}ms\"\nrate = \"{}bit\"\npacket = \"{}B\"\n\
-             pattern = \"bursts\"\non = \"{}ms\"\noff = \"{}ms\"\nalive = \"{alive}ms\"",
+             pattern = \"bursts\"\non = \"{}ms\"\noff = \"{}ms\"",
             self.rate,
             self.packet,
             self.on,
