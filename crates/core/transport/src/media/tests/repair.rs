@@ -171,8 +171,15 @@ proptest! {
     fn nonsense_does_no_harm(
         sequences in proptest::collection::vec(any::<u64>(), 1..50),
         small in any::<bool>(),
+        repeat_frames in prop_oneof![Just(0u32), 1u32..30],
     ) {
-        let (mut bed, _) = bed(&MediaParams::default());
+        let params = MediaParams {
+            fec: true,
+            red: 1,
+            repeat_frames,
+            ..MediaParams::default()
+        };
+        let (mut bed, _) = bed(&params);
         bed.push(50_000, true);
         bed.run(ms(30));
         for chunk in sequences.chunks(4) {
@@ -187,15 +194,32 @@ proptest! {
                 index: word(3) as u32,
                 count: word(0) as u32,
                 key: word(1) % 2 == 0,
-                layer: 0,
-                back: 0,
+                layer: word(3) as u8,
+                back: word(1) as u8,
                 timestamp: word(2) as u32,
+            };
+            let mut sum = PartSum::default();
+            sum.add(&fragment, word(0) as u32);
+            let content = match word(0).wrapping_add(word(1)) % 3 {
+                0 => Content::Video(fragment),
+                1 => Content::Fec(FecPacket {
+                    stream: word(3) as u8,
+                    first: word(1),
+                    step: word(2) as u8,
+                    count: word(3) as u8,
+                    sum,
+                }),
+                _ => Content::Audio(AudioFrames {
+                    id: word(2),
+                    earlier: word(3) as u8,
+                    copied: word(1) as u32,
+                }),
             };
             let packet = MediaPacket {
                 sequence: word(0),
                 len: word(1) as u32,
                 rtt: Duration::from_nanos(word(2)),
-                content: Content::Video(fragment),
+                content,
             };
             let acks = Acks {
                 largest: word(0),
@@ -214,6 +238,10 @@ proptest! {
                 Feedback::Nack {
                     stream: word(2) as u8,
                     missing: Box::new([word(0), word(1)]),
+                },
+                Feedback::Part {
+                    stream: word(2) as u8,
+                    rtp: word(0),
                 },
                 Feedback::KeyFrame(word(3) as u8),
             ] {
