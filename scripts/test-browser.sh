@@ -13,9 +13,9 @@ missing() {
 
 if [ "${1:-}" != --inside ]; then
     cd "$(dirname "$0")/.."
-    for program in ip unshare python3 chromium; do
+    for program in ip unshare python3 nft chromium; do
         PATH=$PATH:/usr/sbin:/sbin command -v $program >/dev/null ||
-            sh scripts/apt.sh iproute2 util-linux python3 chromium
+            sh scripts/apt.sh iproute2 util-linux python3 nftables chromium
     done
     analects=${1:-}
     [ -n "$analects" ] || analects=$(sh scripts/built.sh analects)

@@ -23,7 +23,7 @@ pub enum Scalability {
 /// The place of a frame in the pattern.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LayerPlace {
-    /// The layer, from 0, on which no frame of a lower one depends.
+    /// The layer, from 0, the base. No frame depends on one of a higher layer.
     pub layer: u8,
     /// How many frames before it that is on which it depends; 0 without layers.
     pub back: u8,

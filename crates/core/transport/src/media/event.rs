@@ -25,7 +25,8 @@ pub enum MediaEvent {
         /// How long the jitter buffer had it, from its first packet on; nothing without such a buffer.
         held: Duration,
     },
-    /// A newer key frame is shown instead; the frame itself may have been complete.
+    /// A newer frame that does without it is shown instead, or both ends gave it up; the frame itself may have
+    /// been complete.
     FrameLost {
         /// Its stream.
         stream: u8,
@@ -43,7 +44,7 @@ pub enum MediaEvent {
         /// When.
         at: Instant,
     },
-    /// A frame of audio that did not arrive itself came with a later one.
+    /// A frame of audio that had not arrived itself came with a later one.
     AudioRestored {
         /// The frame.
         id: u64,

@@ -20,7 +20,7 @@ pub struct Frames {
     slots: VecDeque<FrameSlot>,
     /// A key frame has been shown.
     started: bool,
-    /// Bit `n` is set where the frame `n + 1` before `front` was shown.
+    /// Bit `n` is set where the frame `n + 1` before `front` was shown, or given up for good.
     shown: u64,
     /// A frame so many behind the newest is lost; 0 for none.
     most_behind: usize,
@@ -134,13 +134,15 @@ impl Frames {
         };
         while self.most_behind > 0 && self.slots.len() > self.most_behind {
             self.skip(1, at, events);
+            // The sender does not repeat it any more: what depends on it is shown without it.
             self.started = true;
+            self.shown |= 1;
             end = self.show(at, events).or(end);
         }
         end
     }
 
-    /// Drops the first `count` frames: a newer key frame is complete.
+    /// Drops the first `count` frames: they are lost.
     fn skip(&mut self, count: usize, at: Instant, events: &mut VecDeque<MediaEvent>) {
         let stream = self.stream;
         for _ in self.slots.drain(..count) {
@@ -316,8 +318,8 @@ mod tests {
     }
 
     /// What becomes of frames in L1T3 of which these are incomplete until the end.
-    fn of_layers(frames: u64, missing: &[u64]) -> Vec<String> {
-        let mut shown = Frames::default();
+    fn of_layers(params: &MediaParams, frames: u64, missing: &[u64]) -> Vec<String> {
+        let mut shown = Frames::new(0, params);
         let mut events = VecDeque::new();
         for frame in 0..frames {
             shown.part(&CAME, &layered(frame, 0), &mut events);
@@ -336,7 +338,7 @@ mod tests {
     #[test]
     fn a_lost_frame_of_the_highest_layer_costs_itself() {
         assert_eq!(
-            of_layers(6, &[1, 3]),
+            of_layers(&MediaParams::default(), 6, &[1, 3]),
             [
                 "shown 0", "lost 1", "shown 2", "lost 3", "shown 4", "shown 5"
             ]
@@ -346,7 +348,7 @@ mod tests {
     #[test]
     fn a_lost_frame_of_the_middle_layer_costs_the_next_one_too() {
         assert_eq!(
-            of_layers(6, &[2]),
+            of_layers(&MediaParams::default(), 6, &[2]),
             [
                 "shown 0", "shown 1", "lost 2", "lost 3", "shown 4", "shown 5"
             ]
@@ -356,7 +358,7 @@ mod tests {
     #[test]
     fn a_lost_frame_of_the_base_holds_all_up() {
         assert_eq!(
-            of_layers(12, &[4]),
+            of_layers(&MediaParams::default(), 12, &[4]),
             ["shown 0", "shown 1", "shown 2", "shown 3"]
         );
     }
@@ -394,6 +396,22 @@ mod tests {
             shown(3),
         ];
         assert_eq!(events, expected);
+    }
+
+    #[test]
+    fn after_a_frame_of_the_base_is_passed_over_layers_go_on() {
+        let params = MediaParams {
+            repeat_frames: 6,
+            ..MediaParams::default()
+        };
+        // With frame 10 there are seven from 4 on. Of its four, frame 6 waits for it, and is here.
+        assert_eq!(
+            of_layers(&params, 13, &[4, 5]),
+            [
+                "shown 0", "shown 1", "shown 2", "shown 3", "lost 4", "lost 5", "shown 6",
+                "shown 7", "shown 8", "shown 9", "shown 10", "shown 11", "shown 12"
+            ]
+        );
     }
 
     #[test]

@@ -22,8 +22,9 @@
 //!
 //! Definitions. A frame is *complete* when its last missing packet is at the receiver. It is
 //! *shown* when it is complete and every frame back to the last key frame was shown, at once or, with
-//! [`Playout::WebRtc`], when its turn has come. A complete key frame that is newer than a frame not shown yet makes that frame
-//! *lost*. Every frame handed over is shown or lost or still waits when the session ends.
+//! [`Playout::WebRtc`], when its turn has come; with temporal layers, once the frame on which it depends
+//! was shown. A complete key frame makes older frames that are not shown yet *lost*; with layers, so does
+//! any frame that can be shown. Every frame handed over is shown or lost or still waits when the session ends.
 
 mod audio;
 mod event;

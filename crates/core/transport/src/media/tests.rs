@@ -129,6 +129,9 @@ struct Bed {
     /// Whether feedback is to be lost.
     drop_feedback: Box<dyn FnMut(Instant) -> bool>,
     encoder: Option<Encoder>,
+    /// Layer of each frame from a key frame on, and how far back that is on which it depends; in turn.
+    layers: &'static [(u8, u8)],
+    after_key: usize,
     /// When each frame was handed over.
     pushed: Vec<Instant>,
     events: Vec<MediaEvent>,
@@ -159,6 +162,8 @@ impl Bed {
             mark: Box::new(|_, _| false),
             drop_feedback: Box::new(|_| false),
             encoder: None,
+            layers: &[(0, 0)],
+            after_key: 0,
             pushed: Vec::new(),
             events: Vec::new(),
             key_requests: Vec::new(),
@@ -180,7 +185,13 @@ impl Bed {
     fn push(&mut self, bytes: u32, key: bool) {
         let id = self.pushed.len() as u64;
         self.pushed.push(self.now);
-        let frame = frame(0, id, bytes, key);
+        self.after_key = if key { 0 } else { self.after_key + 1 };
+        let (layer, back) = self.layers[self.after_key % self.layers.len()];
+        let frame = EncodedFrame {
+            layer,
+            back,
+            ..frame(0, id, bytes, key)
+        };
         assert!(self.sender.push_frame(self.now, frame));
     }
 

@@ -16,8 +16,8 @@ pub const REDUNDANCY: Metric = Metric {
     range: Range::PERCENT,
     summary: "share of a call's bytes that is sent for the case that others are lost",
     about: "Packets of forward error correction, and copies of earlier frames of audio with their headers, of \
-            all bytes that the call's sender put on \
-            the wire, IP headers included. Only the simulator knows what packets carry. `redundancy:NAME` is \
+            all bytes that the call's sender put on the wire, IP headers included; of a conference all \
+            pictures count. Only the simulator knows what packets carry. `redundancy:NAME` is \
             that of one entry. A scenario has to ask for it: metrics = [\"redundancy\"].",
     source: "this project; decision 0027",
     better: Better::Less,

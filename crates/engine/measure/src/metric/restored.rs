@@ -15,8 +15,9 @@ pub const RESTORED: Metric = Metric {
     unit: "",
     range: Range::Positive,
     summary: "what a call's receiver restored from redundancy",
-    about: "Packets of video that forward error correction gave back (`session = { fec = true }`), and frames \
-            of audio that were lost and came with a later packet (`session = { red = 1 }`). Calls \
+    about: "Packets of video that forward error correction gave back (`session = { fec = true }`; of a \
+            conference those of the large picture), and frames of audio that came with a later packet \
+            before their own, which was lost or late (`session = { red = 1 }`). Calls \
             without redundancy have no value. `restored:NAME` is that of one entry. A scenario has to ask \
             for it: metrics = [\"restored\"].",
     source: "this project; decision 0027",

@@ -464,6 +464,7 @@ fn media_have_rtp_headers_in_a_capture() {
             },
         ),
         (4, MediaContent::Padding),
+        (5, MediaContent::Fec),
     ];
     for (number, content) in contents {
         let packet = packet(number, Some(5), 1200, Ecn::NotCapable);
@@ -500,7 +501,7 @@ fn media_have_rtp_headers_in_a_capture() {
         headers.push(bytes[at + 16 + 28..at + 16 + there].to_vec());
         at += 16 + there;
     }
-    assert_eq!(headers.len(), 12);
+    assert_eq!(headers.len(), 15);
     let source = |of: u8| [0, 0, 5, of];
     // 100 ms are 9000 ticks of 90 kHz, three frames of audio 2880 of 48.
     let ought = [
@@ -508,6 +509,7 @@ fn media_have_rtp_headers_in_a_capture() {
         [&[0x80, 96 | 0x80, 0, 0, 0, 0, 0x23, 0x28][..], &source(0)].concat(),
         [&[0x80, 111, 0, 3, 0, 0, 0x0b, 0x40][..], &source(0x80)].concat(),
         [&[0x80, 97, 0, 1, 0, 0, 0, 0][..], &source(0xc0)].concat(),
+        [&[0x80, 98, 0, 1, 0, 0, 0, 0][..], &source(160)].concat(),
     ];
     for (place, ought) in ought.into_iter().enumerate() {
         assert_eq!(

@@ -7,6 +7,9 @@ use std::collections::VecDeque;
 /// `kMaxMediaPackets`, four times, and `kMaxFecPackets`).
 const KEPT: u64 = 192;
 const WAITING: usize = 48;
+/// A part so far ahead is invalid: after it all others would be too old. No call has so many parts, and a
+/// smaller number would end FEC for good after a long outage at a high rate.
+const FARTHEST: u64 = 1 << 32;
 
 /// The newest parts of a stream, and the packets of FEC that may be of use.
 #[derive(Debug, Default)]
@@ -22,7 +25,11 @@ impl FecDecoder {
     /// A part of `bytes`, headers apart, is here.
     pub fn part(&mut self, part: &Fragment, bytes: u32) {
         let end = part.rtp.saturating_add(1);
-        if end.saturating_sub(self.base) > 2 * KEPT {
+        let ahead = end.saturating_sub(self.base);
+        if ahead > FARTHEST {
+            return;
+        }
+        if ahead > 2 * KEPT {
             self.parts.clear();
             self.base = end.saturating_sub(KEPT);
         }
@@ -209,8 +216,17 @@ mod tests {
             });
             while decoder.restore().is_some() {}
         }
-        decoder.part(&part(u64::MAX / 2), 1);
-        decoder.part(&part(3), 1);
-        assert!(decoder.parts.len() as u64 <= 2 * KEPT);
+        for far in [FARTHEST, u64::MAX / 2, u64::MAX] {
+            decoder.part(&part(far), 1);
+        }
+        assert!(decoder.parts.is_empty(), "ignored");
+        here(&mut decoder, &[3, 5]);
+        decoder.packet(&fec(3, 1, 3));
+        assert_eq!(decoder.restore(), Some((part(4), bytes(4))));
+        // A long gap, and a part before it.
+        here(&mut decoder, &[100_000, 100_002, 6]);
+        decoder.packet(&fec(100_000, 1, 3));
+        assert_eq!(decoder.restore(), Some((part(100_001), bytes(100_001))));
+        assert_eq!(decoder.parts.len() as u64, KEPT);
     }
 }

@@ -12,7 +12,8 @@ const LEAST_PACKETS: u64 = 20;
 /// The losses of the last windows.
 #[derive(Debug)]
 pub struct LossFilter {
-    began: Instant,
+    /// When the window began; `None` before the first packet.
+    began: Option<Instant>,
     /// Counts when the window began.
     packets: u64,
     lost: u64,
@@ -25,7 +26,7 @@ impl LossFilter {
     /// Nothing was lost.
     pub fn new() -> Self {
         LossFilter {
-            began: Instant::ZERO,
+            began: None,
             packets: 0,
             lost: 0,
             shares: [0.0; WINDOWS],
@@ -33,16 +34,22 @@ impl LossFilter {
         }
     }
 
+    /// A packet leaves; the first window begins with the first.
+    pub fn sent(&mut self, now: Instant) {
+        self.began.get_or_insert(now);
+    }
+
     /// So far `packets` have been sent and `lost` of them reported as missing.
     pub fn counted(&mut self, now: Instant, packets: u64, lost: u64) {
+        let over = |began| now.since(began) >= WINDOW;
         let sent = packets - self.packets;
-        if now.since(self.began) < WINDOW || sent < LEAST_PACKETS {
+        if !self.began.is_some_and(over) || sent < LEAST_PACKETS {
             return;
         }
         let share = (lost - self.lost) as f64 / sent as f64;
         self.shares[self.next] = share.min(1.0);
         self.next = (self.next + 1) % WINDOWS;
-        (self.began, self.packets, self.lost) = (now, packets, lost);
+        (self.began, self.packets, self.lost) = (Some(now), packets, lost);
     }
 
     /// The largest share of a window.
@@ -62,6 +69,7 @@ mod tests {
     #[test]
     fn the_worst_of_ten_seconds() {
         let mut filter = LossFilter::new();
+        filter.sent(at(0));
         filter.counted(at(900), 100, 50);
         assert_eq!(filter.share(), 0.0, "the second is not over");
         filter.counted(at(1_000), 100, 10);
@@ -75,5 +83,17 @@ mod tests {
         assert_eq!(filter.share(), 0.05);
         filter.counted(at(12_000), 1_119, 34);
         assert_eq!(filter.share(), 0.05, "of 19 packets nothing is known");
+    }
+
+    #[test]
+    fn a_late_call_has_a_whole_first_second() {
+        let mut filter = LossFilter::new();
+        filter.sent(at(10_000));
+        filter.sent(at(10_100));
+        filter.counted(at(10_200), 20, 10);
+        filter.counted(at(10_999), 90, 10);
+        assert_eq!(filter.share(), 0.0, "the second is not over");
+        filter.counted(at(11_000), 100, 10);
+        assert_eq!(filter.share(), 0.1);
     }
 }

@@ -68,7 +68,7 @@ impl FecPlan {
         let delta = if need.rtt < SHORT_TRIP { 0.0 } else { share };
         FecPlan {
             delta: for_each(delta),
-            key: for_each((KEY * share).max(need.loss).min(MOST)),
+            key: for_each((KEY * share).min(MOST)),
             frames,
         }
     }

@@ -84,6 +84,7 @@ impl FecSender {
 
     /// A part left for the first time, of `len` bytes on the wire.
     pub fn sent(&mut self, now: Instant, part: &Fragment, len: u32, rtt: Duration) {
+        self.loss.sent(now);
         self.cost.count(now, 0, u64::from(len));
         let stream = self.streams.get_mut(usize::from(part.stream));
         let Some(stream) = stream.filter(|_| part.layer == 0) else {
