@@ -2,7 +2,8 @@
 # Makes pages of docs/reproduction: `make reproduction OF=NAME`. An interrupted run is continued.
 #
 #   reproduction.sh [--short | --quick] NAME...
-# tonopah/accuracy  one experiment, into the page of its paper, whose other parts stay; so with any of the papers
+# tonopah/accuracy  one experiment, into the page of its paper, whose other parts stay; so with any of the papers,
+#                   except confucius/fig16, which needs Linux
 # confucius         every claim of the paper, under its own calls and under ordinary ones: about ten hours of a processor
 # confucius-beyond  questions that are not in the paper, of the recordings in ANALECTS_DATA if set: some hours of a processor
 # floq              FLOQ's evaluation, and its open questions: some two hours of a processor
@@ -69,7 +70,10 @@ quick() {
 # shellcheck disable=SC2046,SC2086 # the matrix is words, and so are options
 whole() {
     case $1 in
-    */*) page "${1%%/*}" "$1" $(options "${1%%/*}") ;;
+    confucius/fig16) fail "confucius/fig16 needs Linux, and its page is one of those of linux" ;;
+    autorate/* | confucius/* | confucius-beyond/* | floq/* | floq-beyond/* | poster/* | thesis/* | tonopah/*)
+        page "${1%%/*}" "$1" $(options "${1%%/*}")
+        ;;
     confucius | confucius-beyond | tonopah | poster) page "$1" "$1/all" $(options "$1") ;;
     floq)
         page floq floq/all

@@ -49,7 +49,7 @@ class Comparison:
         high: Upper end.
         runs: Pairs of runs.
         unit: Of the value.
-        p: The complement of the least confidence whose interval leaves out zero, between 0.0001 and 1.
+        p: The complement of the least confidence whose interval leaves out zero, 0.0001 to 0.5, or 1 above that.
     """
 
     metric: str
@@ -109,7 +109,7 @@ class Results:
     def values(self, metric: str) -> pd.DataFrame:
         """All values of a metric, `NAME` or `NAME:ENTRY`: a row for each call, page load, transfer or queue.
 
-        `name` is which of them it is; empty for a value of several.
+        `name` is which of them it is; empty for a value of several, and for one of the first of several queues.
 
         Raises:
             Refused: If there is no such metric.

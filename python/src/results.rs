@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use report::export::{self, ExportDocument};
 use reproduce::discovery;
 use scenario::Scenario;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use units::Refusal;
@@ -123,16 +123,13 @@ impl Results {
     }
 }
 
-/// The values of a metric in a run by what they are of, if that accounts for all of them.
+/// The values of a metric in a run by what they are of, if that accounts for all of them; of several, as
+/// the last of all transfers, or of the first of several queues, without names.
 fn named(selection: &Selection, run: &Observed<'_>) -> Vec<(String, f64)> {
     let all = selection.of(run);
-    let is_asked = |name: &String| {
-        let rest = name.strip_prefix(&selection.entry);
-        selection.entry.is_empty()
-            || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
-    };
     let mut by_name = Vec::new();
-    for name in names(run.run).into_iter().filter(is_asked) {
+    let names = names(run.run).into_iter();
+    for name in names.filter(|name| selection.has(name)) {
         let of_it = Selection {
             entry: name.clone(),
             ..selection.clone()
@@ -161,13 +158,9 @@ fn names(run: &RunResult) -> Vec<String> {
     let flows = run.flows.iter().map(|of| &of.name);
     let figures = run.figures.iter().map(|of| &of.name);
     let links = run.links.iter().map(|of| &of.name);
-    let mut names: Vec<String> = Vec::new();
-    for name in calls.chain(pages).chain(flows).chain(figures).chain(links) {
-        if !names.contains(name) {
-            names.push(name.clone());
-        }
-    }
-    names
+    let all = calls.chain(pages).chain(flows).chain(figures).chain(links);
+    let mut seen = BTreeSet::new();
+    all.filter(|name| seen.insert(*name)).cloned().collect()
 }
 
 /// A sender's moment: run, flow, name, congestion control, time in seconds, window and bytes in flight, round trip in

@@ -39,6 +39,13 @@ def test_a_row_for_each_run_and_a_column_for_each_metric(short):
     np.testing.assert_allclose(means.to_numpy(), results.runs["fct"].to_numpy())
 
 
+def test_an_entry_is_not_the_one_whose_name_it_begins(short):
+    beside = {"name": "page-x", "kind": "bulk", "start": "2s", "size": "60kB"}
+    results = analects.run(short | {"traffic": [*short["traffic"], beside]}, disciplines="fq_codel", seeds=1)
+    names = {entry: list(results.values(f"fct:{entry}")["name"]) for entry in ("page", "page-x")}
+    assert names == {"page": ["page-1", "page-2", "page-3"], "page-x": ["page-x"]}
+
+
 def test_every_combination_is_run(short):
     results = analects.run(short, vary={"link.rate": ["4mbit", "8mbit"], "link.rtt": ["10ms", "40ms"]}, seeds=1)
     assert len(results) == 8

@@ -34,8 +34,12 @@ pub struct Experiment {
     pub calls: Option<String>,
     /// Twelve digits of the BLAKE3 hash of the file; none if it was not read from one.
     pub text: Option<String>,
+    /// The names of the claims and cases that it is only a part of; none if it is whole.
+    pub only: Vec<String>,
     /// How many of the file's claims are left out.
     pub claims_left_out: usize,
+    /// The file that says how often it is run, if another than its own.
+    pub runs_file: Option<String>,
 }
 
 /// The documentation of an experiment's keys.
@@ -296,7 +300,9 @@ impl Experiment {
             metrics,
             calls: None,
             text: None,
+            only: Vec::new(),
             claims_left_out: 0,
+            runs_file: None,
         };
         experiment.check()?;
         Ok(experiment)

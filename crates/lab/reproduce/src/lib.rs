@@ -61,6 +61,10 @@ use units::Refusal;
 pub struct Outcome<'a> {
     /// The experiment.
     pub experiment: &'a Experiment,
+    /// Whether it is its quick form.
+    pub quick: bool,
+    /// The source of its traces and pages.
+    pub data: &'static str,
     /// Its runs, without control runs.
     pub runs: usize,
     /// Seeds of each combination.
@@ -137,6 +141,8 @@ pub fn outcome<'a>(
     let figures: Result<Vec<ShownFigure>, Refusal> = figures.chain(curves).collect();
     Ok(Outcome {
         experiment,
+        quick: wanted.quick,
+        data: wanted.data.described(),
         runs: records.runs(),
         claims,
         scores,

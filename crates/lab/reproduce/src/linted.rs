@@ -41,11 +41,13 @@ const BELOW: &[&str] = &["less than", "below", "shorter than"];
 const AT_MOST: &[&str] = &["at most", "limited to at most"];
 /// Beginnings of words by which one of two is less, or more.
 const LESS: &[&str] = &[
-    "less", "lower", "fewer", "shorter", "smaller", "reduc", "decreas", "drop", "half",
+    "less", "lower", "fewer", "shorter", "smaller", "reduc", "decreas",
 ];
 const MORE: &[&str] = &[
     "more", "higher", "longer", "larger", "increas", "grow", "times", "scales", "abrupt", "upper",
 ];
+/// Marks around numbers.
+const MARKS: &str = "*$>~≈(";
 /// By which it is better, or worse: less or more, as its metric has it.
 const BETTER: &[&str] = &[
     "better",
@@ -175,16 +177,54 @@ fn without_direction(
         Some(Better::Neither) | None => &[],
     };
     let by_size = if is_less { LESS } else { MORE };
-    let told = told.to_lowercase();
-    let mut words = told.split(|c: char| !c.is_alphabetic());
+    let bare = without_quantifiers(told);
+    let mut words = bare.split(|c: char| !c.is_alphabetic());
     let said = words.any(|word| {
         let mut beginnings = by_size.iter().chain(by_worth);
         beginnings.any(|beginning| word.starts_with(beginning))
     });
     // A reading of a table has the sign.
-    let signed = is_less && told.contains(&format!("-{}", expect.high.abs()));
+    let signed = is_less && has_signed(told, expect.high);
     (!said && !signed)
         .then(|| format!("nothing says that it is less or more, and the check is \"{expect}\""))
+}
+
+/// A sentence without what bounds its numbers: "more than 20" and "one and a half" are of no direction.
+fn without_quantifiers(told: &str) -> String {
+    let mut text = told.to_lowercase().replace("and a half", "");
+    for quantifier in [ABOVE, AT_LEAST, BELOW, AT_MOST].concat() {
+        let parts: Vec<&str> = text.split(quantifier).collect();
+        let mut bare = parts[0].to_owned();
+        for part in &parts[1..] {
+            // Before anything but a number it compares: "longer than the other".
+            if !begins_with_number(part) {
+                bare += quantifier;
+            }
+            bare += part;
+        }
+        text = bare;
+    }
+    text
+}
+
+fn begins_with_number(text: &str) -> bool {
+    let text =
+        text.trim_start_matches(|c: char| c.is_whitespace() || MARKS.contains(c) || c == '-');
+    let text = ["a ", "one "]
+        .iter()
+        .find_map(|word| text.strip_prefix(word))
+        .unwrap_or(text);
+    let spoken = |(word, _): &(&str, &[f64])| text.starts_with(word);
+    text.starts_with(|c: char| c.is_ascii_digit()) || WORDS.iter().any(spoken)
+}
+
+/// Whether this number, which is negative, stands there with its sign.
+fn has_signed(told: &str, number: f64) -> bool {
+    let is_sign = |text: &String| {
+        let rest = text.strip_suffix('-');
+        rest.is_some_and(|rest| !rest.ends_with(char::is_alphanumeric))
+    };
+    number < 0.0 && before(told, number.abs()).iter().any(is_sign)
 }
 
 /// Words before the number of the check that are not its direction.
@@ -234,13 +274,14 @@ fn before(text: &str, number: f64) -> Vec<String> {
     let plain: String = text
         .to_lowercase()
         .chars()
-        .filter(|c| !"*$>~≈(".contains(*c))
+        .filter(|c| !MARKS.contains(*c))
         .collect();
     let written = format!("{number}");
     let places = plain.match_indices(&written);
     let ends = |(at, _): &(usize, &str)| {
-        let after = plain[at + written.len()..].chars().next();
-        !after.is_some_and(|c| c.is_ascii_digit())
+        let after = &plain[at + written.len()..];
+        let after = after.strip_prefix('.').unwrap_or(after);
+        !after.starts_with(|c: char| c.is_ascii_digit())
     };
     places
         .filter(ends)
@@ -309,6 +350,25 @@ fn weaker_checks_are_found() {
     assert_eq!(of("it stalls by at least 20 % less", "at most -20"), "");
     let turned = of("it stalls by at least 20 % less", "at least 20");
     assert!(turned.contains("less or more"), "{turned}");
+    let bound = of("It reduces stalls by more than 20 %", "more than 20");
+    assert!(bound.contains("less or more"), "{bound}");
+    let bound = of("stalls grow by less than a half", "less than -50");
+    assert!(bound.contains("less or more"), "{bound}");
+    let times = of("they stall one and a half times as long", "at most -1");
+    assert!(times.contains("less or more"), "{times}");
+    let bound = of("they stall longer than 20 s in all", "more than 20");
+    assert!(bound.contains("less or more"), "{bound}");
+    let drops = of("its packets are dropped 20 % of the time", "at most -20");
+    assert!(drops.contains("less or more"), "{drops}");
+    assert_eq!(
+        of("it stalls longer than the other by 20 %", "at least 20"),
+        ""
+    );
+    assert_eq!(of("the table has -20 for it", "at most -20"), "");
+    for other in ["the table has -20.5 and 20", "the range is 10-20 for it"] {
+        assert!(of(other, "at most -20").contains("less or more"), "{other}");
+    }
+    assert!(of("the table has -0.3 for it", "less than 0").contains("less or more"));
     assert_eq!(of("it is better than the other", "less than 0"), "");
     assert!(of("it is better than the other", "more than 0").contains("less or more"));
     assert!(of("it stalls by at least 20 % less", "at most -15").contains("15 stands neither"));

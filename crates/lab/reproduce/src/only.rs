@@ -32,6 +32,7 @@ impl Experiment {
             self.keep_values();
         }
         self.claims_left_out = all - self.written.claim.len();
+        names.clone_into(&mut self.only);
         (!self.written.claim.is_empty()).then_some(self)
     }
 

@@ -6,17 +6,18 @@ mod parts;
 pub use lines::{ClaimLine, lines};
 pub use parts::{WAITS, waits, with_parts};
 
-use crate::Outcome;
 use crate::claim::{Checked, ClaimVerdict, Judged, Speaker};
 use crate::drawn::{Looks, figure};
 use crate::figure::{Form, ShownFigure, text};
 use crate::fingerprint::statistics;
 use crate::scoreboard::{Board, boards};
+use crate::{Experiment, Outcome};
 use maud::{Markup, html};
 use measure::estimate::Estimate;
 use report::doubts::MARK;
 use serde::Serialize;
 use std::fmt::Write as _;
+use units::Refusal;
 
 /// The JSON document of `analects reproduce`.
 #[derive(Debug, Serialize)]
@@ -126,19 +127,11 @@ fn departed(outcomes: &[&Outcome<'_>]) -> String {
     format!("Set-up: {}.\n\n", told.join(". "))
 }
 
-/// The command, its runs and their seeds, the text that it read, the statistics and the commit, and what the
-/// runs are a sample of: what a page is fresh or stale by.
+/// The command, its runs and their seeds, the text that it read, the statistics, the commit and the data, and
+/// what the runs are a sample of: what a page is fresh or stale by.
 fn made_by(outcome: &Outcome<'_>) -> String {
     let experiment = outcome.experiment;
-    let draw = experiment.written.draw.as_ref();
-    let mut option = draw.map_or(String::new(), |text| format!(" --draw {text}"));
     let first = experiment.written.first_seed;
-    if first != 1 {
-        option += &format!(" --seed {first}");
-    }
-    if let Some(calls) = &experiment.calls {
-        option += &format!(" --calls {calls}");
-    }
     let runs = match (outcome.runs, outcome.seeds) {
         (0, _) => "no runs".to_owned(),
         (runs, 1) => format!("{runs} runs, seed {first}"),
@@ -147,13 +140,40 @@ fn made_by(outcome: &Outcome<'_>) -> String {
     let of = experiment.text.as_ref();
     let of = of.map_or(String::new(), |text| format!(", experiment {text}"));
     let mut text = format!(
-        "`analects reproduce {}{option}`: {runs}{of}, statistics {}, analects {}.",
-        experiment.id,
+        "`{}`: {runs}{of}, statistics {}, analects {}, with {}.",
+        command(outcome),
         statistics(),
-        outcome.version
+        outcome.version,
+        outcome.data
     );
     if let Some(sentence) = experiment.said() {
         text += &format!(" {sentence}");
+    }
+    text
+}
+
+/// The command that makes an experiment's part of a page.
+fn command(outcome: &Outcome<'_>) -> String {
+    let experiment = outcome.experiment;
+    let written = &experiment.written;
+    let seed = (written.first_seed != 1).then(|| written.first_seed.to_string());
+    let options = [
+        ("--draw", written.draw.clone()),
+        ("--seed", seed),
+        ("--calls", experiment.calls.clone()),
+        ("--runs", experiment.runs_file.clone()),
+    ];
+    let mut text = format!("analects reproduce {}", experiment.id);
+    for (name, value) in options {
+        if let Some(value) = value {
+            _ = write!(text, " {name} {value}");
+        }
+    }
+    for name in &experiment.only {
+        _ = write!(text, " --only {}", name);
+    }
+    if outcome.quick {
+        text += " --quick";
     }
     text
 }
@@ -201,11 +221,6 @@ pub fn groups<'o, 'a>(outcomes: &'o [Outcome<'a>]) -> impl Iterator<Item = &'o [
 /// A table of how many claims of each experiment hold; questions of our own have columns of their own.
 pub fn summary(outcomes: &[Outcome<'_>]) -> String {
     let several = groups(outcomes).any(|group| group.len() > 1);
-    let verdicts = VERDICTS.map(|(_, head)| head.to_owned());
-    let own = VERDICTS.map(|(_, head)| format!("own: {head}"));
-    let calls = several.then(|| "calls".to_owned());
-    let names = ["experiment".to_owned()].into_iter().chain(calls);
-    let head: Vec<String> = names.chain(verdicts).chain(own).collect();
     let counted = |outcome: &Outcome<'_>| {
         let title = format!(
             "{}: {}",
@@ -218,8 +233,30 @@ pub fn summary(outcomes: &[Outcome<'_>]) -> String {
         [title].into_iter().chain(calls).chain(counts).collect()
     };
     let rows: Vec<Vec<String>> = outcomes.iter().map(counted).collect();
-    let text = table(&(head, rows));
+    let text = table(&(head_of_totals(several), rows));
     text[..text.len() - 1].to_owned()
+}
+
+/// The head of the table of totals, of several calls or of one.
+fn head_of_totals(several: bool) -> Vec<String> {
+    let verdicts = VERDICTS.map(|(_, head)| head.to_owned());
+    let own = VERDICTS.map(|(_, head)| format!("own: {head}"));
+    let calls = several.then(|| "calls".to_owned());
+    let names = ["experiment".to_owned()].into_iter().chain(calls);
+    names.chain(verdicts).chain(own).collect()
+}
+
+/// Whether a page can take the parts of these experiments, which [`with_parts`] asks again when they were run.
+///
+/// # Errors
+/// If it has parts with totals of other columns.
+pub fn takes(page: &str, experiments: &[Experiment]) -> Result<(), Refusal> {
+    let mut same = experiments.chunk_by(|one, next| one.id == next.id);
+    let head = row(head_of_totals(same.any(|group| group.len() > 1))
+        .iter()
+        .map(String::as_str));
+    let ids: Vec<&str> = experiments.iter().map(|one| one.id.as_str()).collect();
+    parts::columns_fit(page, &ids, head.trim_end())
 }
 
 /// A section of Markdown for an experiment with different calls: the verdicts on its claims, side by

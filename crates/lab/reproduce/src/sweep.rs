@@ -330,6 +330,8 @@ impl Sweep {
         experiment.written.about = about.to_owned();
         of(&Outcome {
             experiment: &experiment,
+            quick: false,
+            data: "",
             runs: points.len() * self.each(),
             seeds: experiment.written.seeds,
             departures: Departures::default(),

@@ -4,7 +4,7 @@
 //! has one line for each. Another crate adds its own with [`Registry::add`]: its function is given
 //! the whole result of a run, including the results of meters.
 
-use super::declared::{Column, Metric};
+use super::declared::{Column, Metric, belongs};
 use super::observed::Observed;
 use super::{
     actors, answers, calls, fct_by_size, fps, lorenz, loss_by_index, pages, photon, queues,
@@ -141,6 +141,11 @@ impl Selection {
     pub fn of(&self, observed: &Observed<'_>) -> Vec<f64> {
         (self.metric.take)(observed, &self.entry)
     }
+
+    /// Whether a result of this name belongs to its entry: it is it, or one of several.
+    pub fn has(&self, name: &str) -> bool {
+        belongs(name, &self.entry)
+    }
 }
 
 impl core::fmt::Display for Selection {
@@ -207,6 +212,12 @@ mod tests {
         for text in ["stall", "class_share:call/1"] {
             assert_eq!(metrics.select(text).unwrap().to_string(), text);
         }
+        let of_page = metrics.select("fct:page").unwrap();
+        let names = ["page", "page-1", "page-x", "pages"];
+        assert_eq!(
+            names.map(|name| of_page.has(name)),
+            [true, true, false, false]
+        );
         let error = metrics.select("delay").unwrap_err();
         assert_eq!(error.message, "there is no metric \"delay\"");
         assert!(error.help.unwrap().contains("there are: stall, page_stall"));

@@ -58,6 +58,7 @@ impl Section {
     fn is_of(&self, experiment: &Experiment) -> bool {
         let text = experiment.text.as_deref();
         self.id == experiment.id
+            && !is_partial(&self.command)
             && (text.is_none() || self.fingerprint.as_deref() == text)
             && option(&self.command, "--draw") == experiment.written.draw.as_deref()
     }
@@ -98,7 +99,7 @@ impl PublishedPages {
         Ok(pages)
     }
 
-    /// The section of an experiment, if one was made of this text of it, with what that draws, and not quickly.
+    /// The section of an experiment, if one was made of this text of it, with what that draws, and of all of it.
     pub fn section(&self, experiment: &Experiment) -> Option<&Section> {
         self.0.iter().find(|section| section.is_of(experiment))
     }
@@ -106,8 +107,8 @@ impl PublishedPages {
     /// Adds the sections of one page.
     fn add(&mut self, file: &str, text: &str) {
         let top = text.split("\n## ").next().unwrap_or_default();
-        // A quick run is less than the experiment; earlier rules gave other verdicts.
-        if is_quick(text) || waits(top).is_some() {
+        // Earlier rules gave other verdicts.
+        if made_in_part(text) || waits(top).is_some() {
             return;
         }
         let mut section: Option<Section> = None;
@@ -148,11 +149,17 @@ impl PublishedPages {
     }
 }
 
-/// Whether the command that made a page had --quick.
-fn is_quick(page: &str) -> bool {
+/// Whether what one command made is less than the experiments, as the top of a page has it.
+fn made_in_part(page: &str) -> bool {
     let mut lines = page.lines();
     let command = lines.find_map(|line| line.strip_prefix("Made by `")?.split_once('`'));
-    command.is_some_and(|(command, _)| command.split(' ').any(|word| word == "--quick"))
+    command.is_some_and(|(command, _)| is_partial(command))
+}
+
+/// Whether a command runs less than the experiment: quickly, or some claims only.
+fn is_partial(command: &str) -> bool {
+    let mut words = command.split(' ');
+    words.any(|word| ["--quick", "--only"].contains(&word))
 }
 
 /// The command and the fingerprint of the experiment in a line that says what made a section.
@@ -310,6 +317,12 @@ What the paper says:
         let top = format!("# What holds\n{WAITS}abcdef0`: an hour.**\n");
         assert!(!is_found(&drawn("a1").replace("# What holds\n", &top)));
         assert!(!is_found(&made(" --quick --seed 1")));
+        // A page that is made part by part says it of each.
+        for option in [" --only stall", " --quick"] {
+            let part = drawn("a1").replace("a1`", &format!("a1{option}`"));
+            assert!(part.contains(option));
+            assert!(!is_found(&part), "{option}");
+        }
     }
 
     #[test]

@@ -62,6 +62,22 @@ fn named(part: &str) -> &str {
     part.split(": ").next().unwrap_or_default()
 }
 
+/// Whether the totals of what stays in `page`, beside new parts of `ids`, have the columns of `head`.
+///
+/// # Errors
+/// If they do not, as of a page of several calls.
+pub(super) fn columns_fit(page: &str, ids: &[&str], head: &str) -> Result<(), Refusal> {
+    let old = PageParts::of(page);
+    let stays = |part: &&str| !ids.contains(&named(part)) && waits(part).is_none();
+    if old.waits.is_some() || old.head == head || !old.parts.iter().any(stays) {
+        return Ok(());
+    }
+    Err(
+        Refusal::new("its parts have other columns, and other calls")
+            .with_help("make all of them with the same --calls"),
+    )
+}
+
 /// `page` with the parts of `made` in the place of those of the same experiments, and those that it lacks below, under
 /// the top `top`. What waits has no totals: earlier rules counted otherwise.
 ///
@@ -69,17 +85,8 @@ fn named(part: &str) -> &str {
 /// If parts that do not wait have totals of other columns, as a page of several calls has.
 pub fn with_parts(page: &str, made: &str, top: &str) -> Result<String, Refusal> {
     let [old, new] = [page, made].map(PageParts::of);
-    let kept = old
-        .parts
-        .iter()
-        .filter(|part| new.part(named(part)).is_none());
-    let fresh = kept.filter(|part| old.waits.is_none() && waits(part).is_none());
-    if fresh.count() > 0 && old.head != new.head {
-        return Err(
-            Refusal::new("its parts have other columns, and other calls")
-                .with_help("make all of them with the same --calls"),
-        );
-    }
+    let ids: Vec<&str> = new.parts.iter().map(|part| named(part)).collect();
+    columns_fit(page, &ids, new.head)?;
     let own = old.parts.iter().map(|part| match new.part(named(part)) {
         Some(made) => made.to_owned(),
         None => old.kept(part),
@@ -101,7 +108,10 @@ pub fn with_parts(page: &str, made: &str, top: &str) -> Result<String, Refusal> 
             None if new.part(id).is_some() => new.totals(id).collect(),
             None => old.totals(id).collect(),
         };
-        text += &(totals.join("\n") + "\n");
+        // Without a total there is no line: an empty one would end the table.
+        for total in totals {
+            text += &(total + "\n");
+        }
     }
     for part in &parts {
         text += &format!("\n## {part}\n");
@@ -182,6 +192,18 @@ new c
         assert_eq!(
             with_parts("", MADE, "# What holds\nMade by x.").unwrap(),
             MADE
+        );
+    }
+
+    #[test]
+    fn a_part_without_totals_does_not_end_their_table() {
+        let page = with_parts(OLD, MADE, "# What holds").unwrap();
+        let without = page.replace("| own/b: B | 5 | 6 | 7 |\n", "");
+        let only_c = MADE.replace("| own/b: B | 5 | 6 | 7 |\n", "");
+        let only_c = only_c.replace("## own/b: B\nnew b\n\n", "");
+        assert_eq!(
+            with_parts(&without, &only_c, "# What holds").unwrap(),
+            without
         );
     }
 

@@ -38,6 +38,10 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
     for experiment in &mut experiments {
         experiment.written.first_seed = args.seed;
     }
+    if let Some(path) = &args.into {
+        let takes = page::takes(&read_page(path)?, &experiments);
+        takes.map_err(|refusal| no_room(path, refusal))?;
+    }
     let data = plans::data();
     // A quick run and a whole one share their common runs.
     let wanted = Wanted {
@@ -153,6 +157,7 @@ fn fix_runs(experiments: &mut [Experiment], file: &Path) -> Result<()> {
             refused(Refusal::new(message).within(&name))
         })?;
         experiment.written.seeds = seeds;
+        experiment.runs_file = Some(name.clone());
     }
     Ok(())
 }
@@ -298,20 +303,27 @@ fn put_into(
     data: &Data,
     outcomes: &[Outcome<'_>],
 ) -> Result<()> {
-    let page = match std::fs::read_to_string(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-        read => read.map_err(|error| unwritable(path, &error))?,
-    };
+    let page = read_page(path)?;
     let top = format!(
         "# What holds\nMade one experiment at a time, with recorded traces and pages unless a part says otherwise; each \
          says by which command and program. What waits is by earlier rules, and has no totals. {VERDICTS}"
     );
     let page = page::with_parts(&page, &markdown(args, data, outcomes), &top);
-    let page = page.map_err(|refusal| {
-        let place = path.display().to_string();
-        Refused::because(refusal.within(&place), "make another page")
-    })?;
+    let page = page.map_err(|refusal| no_room(path, refusal))?;
     std::fs::write(path, page).map_err(|error| unwritable(path, &error))
+}
+
+/// A page as it is; empty if there is none.
+fn read_page(path: &Path) -> Result<String> {
+    match std::fs::read_to_string(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
+        read => read.map_err(|error| unwritable(path, &error)),
+    }
+}
+
+fn no_room(path: &Path, refusal: Refusal) -> Refused {
+    let place = path.display().to_string();
+    Refused::because(refusal.within(&place), "make another page")
 }
 
 fn markdown(args: &ReproduceArgs, data: &Data, outcomes: &[Outcome<'_>]) -> String {

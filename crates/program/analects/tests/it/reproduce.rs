@@ -421,7 +421,8 @@ fn calls_of_several_presets_stand_side_by_side() {
         "{page}"
     );
     assert!(
-        line("`analects reproduce own/e --calls webrtc`").contains("12 runs, seeds 1 to 12"),
+        line("`analects reproduce own/e --calls webrtc --runs runs.toml`")
+            .contains("12 runs, seeds 1 to 12"),
         "{page}"
     );
     // Results are kept apart: the runs of one are not taken for the other's.
@@ -505,4 +506,51 @@ fn a_part_is_put_into_a_page() {
     let output = folder.analects(&["reproduce", "e.toml", "--quick", "--into", "page.md"]);
     assert!(!output.status.success());
     assert_eq!(read(&folder, "page.md"), page);
+}
+
+/// That a part is less than its experiment stays with it under another top, as does where its data is from.
+#[test]
+fn a_part_says_its_own_form() {
+    let folder = folder("form");
+    folder.write("f.toml", EXPERIMENT);
+    for form in ["--quick", "--only rate"] {
+        let args: Vec<&str> = form.split(' ').chain(["--format", "markdown"]).collect();
+        let (page, _) = reproduce(&folder, &args);
+        folder.write("page.md", page);
+        let output = folder.analects(&["reproduce", "f.toml", "--into", "page.md"]);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let page = read(&folder, "page.md");
+        let made = |id: &str| {
+            let start = format!("`analects reproduce {id}");
+            let line = page.lines().find(|line| line.starts_with(&start));
+            line.unwrap_or_else(|| panic!("no {start}: {page}"))
+        };
+        assert!(
+            made("own/e").contains(&format!("own/e {form}`: ")),
+            "{page}"
+        );
+        assert!(made("own/f").contains("own/f`: "), "{page}");
+        for id in ["own/e", "own/f"] {
+            assert!(
+                made(id).contains(", with generated traces and pages"),
+                "{page}"
+            );
+        }
+    }
+}
+
+/// Other columns are no surprise after hours of runs.
+#[test]
+fn a_page_of_other_columns_is_refused_before_any_run() {
+    let folder = folder("columns");
+    let page = "# What holds\n\n| experiment | hold |\n| --- | --- |\n| own/o: Other | 7 |\n\n## own/o: Other\nOld.\n";
+    folder.write("page.md", page);
+    let output = folder.analects(&["reproduce", "e.toml", "--into", "page.md"]);
+    let said = text(&output.stderr);
+    assert!(
+        !output.status.success() && said.contains("other columns"),
+        "{said}"
+    );
+    assert_eq!(read(&folder, "page.md"), page);
+    assert!(!folder.0.join("reproduction").exists(), "it ran");
 }
