@@ -16,8 +16,9 @@
  * who has only one does not wait for a quantum of each.
  *
  * Newcomers go before those that always have packets until they have had 64 kB
- * more, and then take turns with them, so that a spray of newcomers takes no more than half of what is
- * left. What they send while no old member waits is not counted.
+ * more, and then take turns with them, so that a spray of newcomers takes no
+ * more than half of what is left. What they send while no old member waits is
+ * not counted.
  */
 #ifndef __MENCIUS_TURNS_H
 #define __MENCIUS_TURNS_H
