@@ -62,22 +62,22 @@ part() {
         END { print int(1000 * mine / all) }'
     end
 }
-# expect WHAT HAVE LEAST MOST
-expect() {
+# expect_within WHAT HAVE LEAST MOST
+expect_within() {
     [ "$2" -ge "$3" ] && [ "$2" -le "$4" ] || wrong "$1: $2, expected $3 to $4"
-    echo "odd: $1: $2"
+    echo "$test: $1: $2"
 }
 
-expect "flows of eight ports, without a label" "$(flows plain)" 8 8
-expect "with another label for each packet" "$(flows rotate)" 80 80
-expect "with one label for all" "$(flows same)" 1 1
-expect "as fragments" "$(flows fragments)" 1 1
-expect "as fragments of IPv6" "$(flows fragments6)" 1 1
+expect_within "flows of eight ports, without a label" "$(flows plain)" 8 8
+expect_within "with another label for each packet" "$(flows rotate)" 80 80
+expect_within "with one label for all" "$(flows same)" 1 1
+expect_within "as fragments" "$(flows fragments)" 1 1
+expect_within "as fragments of IPv6" "$(flows fragments6)" 1 1
 for kind in plain rotate same fragments6 tunnel; do
     got=$(part $kind hosts source flows 65536)
-    expect "of 1000 packets, to who sends $kind beside another computer" "$got" 490 510
+    expect_within "of 1000 packets, to who sends $kind beside another computer" "$got" 490 510
 done
-expect "of 1000 packets, to a tunnel of which a filter names two hosts" "$(part named hosts source flows 65536)" 656 677
+expect_within "of 1000 packets, to a tunnel of which a filter names two hosts" "$(part named hosts source flows 65536)" 656 677
 begin hosts source
 name_hosts
 "$odd" d0 80 1 tunnel
@@ -87,7 +87,7 @@ end
 echo "odd: hosts that a filter names: $have"
 # With more flows waiting than there are places, the other's new flows are guests of their own host.
 got=$(part rotate hosts source flows 1024)
-expect "of 1000 packets, to who sends rotate and fills 1024 places" "$got" 490 510
+expect_within "of 1000 packets, to who sends rotate and fills 1024 places" "$got" 490 510
 ip link del d0
 
 modprobe -a veth ifb sch_ingress cls_matchall act_mirred

@@ -274,7 +274,8 @@ fn attributes(bytes: &[u8]) -> impl Iterator<Item = (u16, Vec<u8>)> + '_ {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use netlink_packet_core::{DefaultNla, DoneMessage, Emitable, NetlinkHeader};
+    use crate::rtnetlink;
+    use netlink_packet_core::{DefaultNla, DoneMessage, NetlinkHeader};
     use netlink_packet_route::RouteNetlinkMessage;
     use netlink_packet_route::tc::{TcStatsBasic, TcStatsQueue};
     use proptest::prelude::*;
@@ -284,9 +285,7 @@ mod tests {
         let attributes: Vec<DefaultNla> = attributes
             .map(|(kind, value)| DefaultNla::new(*kind, value.clone()))
             .collect();
-        let mut bytes = vec![0; attributes.as_slice().buffer_len()];
-        attributes.as_slice().emit(&mut bytes);
-        bytes
+        rtnetlink::packed(&attributes)
     }
 
     fn pair(kind: u16, value: u32) -> (u16, Vec<u8>) {

@@ -1,10 +1,10 @@
 //! Another rate for a shaper that stands. The kernel is asked itself: to start tc for it takes a processor many times as
 //! long, and who follows a line does so several times a second.
 
-use crate::rtnetlink::{NetlinkAnswer, Question, ask, socket};
+use crate::rtnetlink::{NetlinkAnswer, Question, ask, packed, socket};
 use crate::shaper::{CLASS, HTB, QUANTUM};
 use crate::{Class, Command, Device, ShapedRate, tc};
-use netlink_packet_core::{DefaultNla, Emitable, NLM_F_ACK, NetlinkMessage, NetlinkPayload};
+use netlink_packet_core::{DefaultNla, NLM_F_ACK, NetlinkMessage, NetlinkPayload};
 use netlink_packet_route::tc::{TcAttribute, TcHandle, TcMessage};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, recv};
@@ -172,12 +172,6 @@ fn burst_ticks(burst: u64, bytes_a_second: u64) -> u32 {
 
 fn attribute(kind: u16, value: &[u8]) -> DefaultNla {
     DefaultNla::new(kind, value.to_vec())
-}
-
-fn packed(attributes: &[DefaultNla]) -> Vec<u8> {
-    let mut bytes = vec![0; attributes.buffer_len()];
-    attributes.emit(&mut bytes);
-    bytes
 }
 
 /// What the kernel answers. What is no answer is an error, too.

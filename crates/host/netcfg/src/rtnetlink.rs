@@ -2,8 +2,8 @@
 
 use core::time::Duration;
 use netlink_packet_core::{
-    DecodeError, Emitable, NLM_F_REQUEST, NetlinkDeserializable, NetlinkHeader, NetlinkMessage,
-    NetlinkPayload, NetlinkSerializable, Parseable,
+    DecodeError, DefaultNla, Emitable, NLM_F_REQUEST, NetlinkDeserializable, NetlinkHeader,
+    NetlinkMessage, NetlinkPayload, NetlinkSerializable, Parseable,
 };
 use rustix::io::Errno;
 use rustix::net::netlink::SocketAddrNetlink;
@@ -76,4 +76,11 @@ pub fn ask<T: Emitable>(socket: &OwnedFd, flags: u16, question: Question<T>) -> 
     message.serialize(&mut bytes);
     send(socket, &bytes, SendFlags::empty())?;
     Ok(())
+}
+
+/// Attributes one after another, as the value of a nest has them.
+pub fn packed(attributes: &[DefaultNla]) -> Vec<u8> {
+    let mut bytes = vec![0; attributes.buffer_len()];
+    attributes.emit(&mut bytes);
+    bytes
 }

@@ -43,13 +43,14 @@ impl Block {
     }
 
     /// A part of `len` bytes on the wire, `overhead` of these headers, was sent for the first time. The
-    /// packets of FEC that this makes, and their lengths, are appended to `out`.
+    /// packets of FEC that this makes, and their lengths, are appended to `out`. The `plan` is asked for at the
+    /// end of a frame.
     pub fn sent(
         &mut self,
         part: &Fragment,
         len: u32,
         overhead: u32,
-        plan: &FecPlan,
+        plan: impl FnOnce() -> FecPlan,
         out: &mut VecDeque<(FecPacket, u32)>,
     ) {
         if self.parts.len() < MOST_PARTS {
@@ -60,6 +61,7 @@ impl Block {
             return;
         }
         self.frames += 1;
+        let plan = plan();
         let planned = if self.key { plan.key } else { plan.delta };
         let packets = self.packets(planned);
         if packets > 0 && self.frames < plan.frames && !self.is_enough(planned, packets) {
@@ -143,7 +145,7 @@ mod tests {
                     back: 0,
                     timestamp: 0,
                 };
-                block.sent(&part, 1_000 + 100 * index, OVERHEAD, &plan, &mut out);
+                block.sent(&part, 1_000 + 100 * index, OVERHEAD, || plan, &mut out);
                 let packets = out.drain(..).map(|(packet, len)| {
                     let (first, step) = (packet.first, u64::from(packet.step));
                     let covers = (0..u64::from(packet.count)).map(|n| first + n * step);

@@ -53,7 +53,7 @@ mod tests {
                     back: 0,
                     timestamp: 0,
                 };
-                block.sent(&part, LEN, OVERHEAD, &plan, &mut out);
+                block.sent(&part, LEN, OVERHEAD, || plan, &mut out);
                 if chance.below(100) >= percent {
                     decoder.part(&part, LEN - OVERHEAD);
                     here += 1;

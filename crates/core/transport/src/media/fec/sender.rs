@@ -90,19 +90,21 @@ impl FecSender {
         let Some(stream) = stream.filter(|_| part.layer == 0) else {
             return;
         };
-        let plan = FecPlan::of(&FecNeed {
-            loss: self.loss.share(),
-            rtt,
-            frame_bytes: stream.frame_bytes,
-            fps: if stream.gap > 0.0 {
-                1.0 / stream.gap
-            } else {
-                1.0
-            },
-            layered: stream.layered,
-        });
+        let plan = || {
+            FecPlan::of(&FecNeed {
+                loss: self.loss.share(),
+                rtt,
+                frame_bytes: stream.frame_bytes,
+                fps: if stream.gap > 0.0 {
+                    1.0 / stream.gap
+                } else {
+                    1.0
+                },
+                layered: stream.layered,
+            })
+        };
         let (overhead, out) = (self.overhead, &mut self.waiting);
-        stream.block.sent(part, len, overhead, &plan, out);
+        stream.block.sent(part, len, overhead, plan, out);
     }
 
     /// The receiver reported: so far `packets` have been sent and `lost` of them are missing.
