@@ -238,15 +238,18 @@ impl Cubic {
         (curve.looked, curve.window) = (now, self.window);
     }
 
-    /// Remembers the window, and takes 30 % of it for the threshold.
+    /// Remembers the window, and takes 30 % of it for the threshold: whole segments, as Linux
+    /// `cubictcp_recalc_ssthresh` counts them, so that a curve always begins at the same height.
     fn reduce(&mut self) {
+        let whole = self.window / self.mss;
         self.prior = self.window;
-        self.last_max = if self.params.fast_convergence && self.window < self.last_max {
-            self.window * (10 + BETA_TENTHS) / 20
+        let remembered = if self.params.fast_convergence && self.window < self.last_max {
+            whole * (10 + BETA_TENTHS) / 20
         } else {
-            self.window
+            whole
         };
-        self.threshold = (self.window * BETA_TENTHS / 10).max(MIN_SEGMENTS * self.mss);
+        self.last_max = remembered * self.mss;
+        self.threshold = (whole * BETA_TENTHS / 10).max(MIN_SEGMENTS) * self.mss;
         self.curve = None;
         self.credit = 0;
     }
