@@ -6,7 +6,7 @@
 use crate::common::{CLIENT, Direction, Fault, Pair, SERVER, control, ms, pure_delay};
 use transport::tcp::Tcp;
 use transport::{Config, Wire};
-use units::Instant;
+use units::{Duration, Instant};
 use units::random::Stream;
 
 const MSS: u64 = 1448;
@@ -83,4 +83,53 @@ fn reno_under_random_loss() {
     });
     let mean = means.sum::<f64>() / runs.count() as f64;
     within_3_percent(mean, 1.31 * (n as f64).sqrt());
+}
+
+/// When a loss is noticed, and the window just before, segments, from `from` until `until`.
+fn falls(pair: &mut Pair<Tcp>, from: Instant, until: Instant) -> Vec<(f64, u64)> {
+    pair.run_until(from);
+    let mut falls = Vec::new();
+    let mut before = 0;
+    while pair.now < until {
+        let window = pair.ends[SERVER].control().window() / MSS;
+        if window < before {
+            falls.push((pair.now.as_secs_f64(), before));
+        }
+        before = window;
+        let next = pair.now + Duration::from_millis(1);
+        pair.run_until(next);
+    }
+    falls
+}
+
+/// Seconds in which a curve that was cut at `max` segments carries `n` of them: the integral of
+/// W(t) = max + C (t - K)³ (RFC 9438, (1)), which grows with t.
+fn time_of(n: u64, max: u64) -> f64 {
+    const C: f64 = 0.4;
+    let max = max as f64;
+    let k = ((max - (0.7 * max).floor()) / C).cbrt();
+    let carried = |t: f64| (max * t + C / 4.0 * ((t - k).powi(4) - k.powi(4))) / RTT;
+    let mut time = [0.0, 4.0 * k];
+    for _ in 0..60 {
+        let middle = (time[0] + time[1]) / 2.0;
+        time[usize::from(carried(middle) >= n as f64)] = middle;
+    }
+    time[0]
+}
+
+/// Near its plateau the curve stays in one segment for 2.7 s (|C (t - K)³| < 1), so that losses at a regular distance
+/// meet the same window again, whichever slow start left: RFC 9438's mean, in which windows are no whole segments, is one
+/// of many. What holds for each is the time between losses.
+#[test]
+fn cubic_under_regular_loss() {
+    for n in [60_000, 120_000] {
+        let mut pair = sending("cubic", every(n));
+        let falls = falls(&mut pair, ms(60_000), ms(180_000));
+        assert!(falls.len() > 8, "{falls:?}");
+        let max = falls[0].1;
+        assert!(falls.iter().all(|fall| fall.1 == max), "{falls:?}");
+        let periods = (falls.len() - 1) as f64;
+        let mean = (falls[falls.len() - 1].0 - falls[0].0) / periods;
+        within_3_percent(mean, time_of(n, max));
+    }
 }
