@@ -34,6 +34,7 @@ fn served(folder: &Folder, limits: &[&str]) -> (Served, String, String) {
 }
 
 #[test]
+#[ignore = "half a minute: `make test OF=slow`"]
 fn a_line_becomes_a_scenario_and_a_comparison() {
     let folder = Folder::new("measure");
     let (_server, address, pin) = served(&folder, &["--rate", "1mbit"]);
@@ -101,6 +102,7 @@ fn a_line_becomes_a_scenario_and_a_comparison() {
 }
 
 #[test]
+#[ignore = "half a minute: `make test OF=slow`"]
 fn two_measurements_stand_beside_each_other() {
     let folder = Folder::new("measure-twice");
     let (_server, address, pin) = served(&folder, &["--rate", "1mbit"]);
