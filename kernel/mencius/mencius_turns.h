@@ -245,8 +245,9 @@ static __always_inline void mn_sent(struct mn_turns *turns,
 
 /*
  * @at has run empty. Until this round is over it has what is left of its
- * deficit, and no new quantum; until its debt is paid, it counts as old. So no
- * member gets more than a quantum a round by coming back.
+ * deficit, and no new quantum; until its debt is paid, or the round that it has
+ * paid for, it counts as old. So no member gets more than a quantum a round by
+ * coming back.
  */
 static __always_inline void mn_leave(struct mn_turns *turns,
 				     struct fl_nodes group, u32 at, u32 quantum)
@@ -261,10 +262,10 @@ static __always_inline void mn_leave(struct mn_turns *turns,
 		 * past all in which debts were to be paid.
 		 */
 		turns->round += MN_ROUNDS;
-	} else if (member->deficit > 0) {
-		member->round = turns->round;
-	} else {
+	} else if (member->deficit <= 0) {
 		mn_pay(turns, member, quantum);
+	} else if (member->round - turns->round >= MN_ROUNDS) {
+		member->round = turns->round;
 	}
 }
 

@@ -271,10 +271,10 @@ class Turns:
         if not self.olds and not self.new:
             self.current = (self.current + 64) % WORD
             member.round = (self.current - 1) % WORD
-        elif member.deficit > 0:
-            member.round = self.current
-        else:
+        elif member.deficit <= 0:
             self.pay(member, quantum)
+        elif (member.round - self.current) % WORD >= 64:
+            member.round = self.current
 
 
 def owe(member, length):

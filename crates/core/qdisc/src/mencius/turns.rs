@@ -195,7 +195,8 @@ impl Turns {
     }
 
     /// `member` has run empty. Until this round is over it has what is left of its deficit, and no new quantum; until
-    /// its debt is paid, it counts as old. So no member gets more than a quantum a round by coming back as new.
+    /// its debt is paid, or the round that it has paid for, it counts as old. So no member gets more than a quantum a
+    /// round by coming back as new.
     pub(super) fn leave(&mut self, members: &mut Members, member: usize, quantum: u32) {
         self.take(members, member);
         let state = &mut members.members[member];
@@ -204,10 +205,10 @@ impl Turns {
             // Rounds take no time if no member waits for one: all debts are paid, and the quantum is anew.
             self.round = self.round.wrapping_add(ROUNDS);
             state.round = self.round.wrapping_sub(1);
-        } else if state.deficit > 0 {
-            state.round = self.round;
-        } else {
+        } else if state.deficit <= 0 {
             self.pay(members, member, quantum);
+        } else if state.round.wrapping_sub(self.round) >= ROUNDS {
+            state.round = self.round;
         }
     }
 
@@ -323,6 +324,21 @@ mod tests {
             }
             &self.sent[from..]
         }
+    }
+
+    /// The first owes 2500 bytes, and waits for the third round from here, when its packet is dropped. Its next packet
+    /// waits for that round, too.
+    #[test]
+    fn what_is_paid_in_advance_stays_paid() {
+        let mut table = Table::new(2);
+        table.put(0, 1, 100);
+        table.put(1, 100, QUANTUM);
+        table.members.charge(0, 3500);
+        assert_eq!(table.send(1), [1]);
+        table.waiting[0].0 = 0;
+        table.turns.leave(&mut table.members, 0, QUANTUM);
+        table.put(0, 1, 100);
+        assert_eq!(table.send(4), [1, 1, 0, 1]);
     }
 
     /// Deficits go 1000, 400, -200 (two packets), then 800, 200, -400 (two), then 600, 0 (one).
