@@ -352,7 +352,7 @@ fn bufferbloat_in_the_device() {
         start = "20s"
         "#,
     );
-    let text = text.replacen("buffer = \"500p\"", "buffer = \"500p\"\n device = 400", 1);
+    let text = text.replacen("buffer = \"500p\"", "buffer = \"200p\"\n device = 400", 1);
     let (cause, text) = main_cause(&text, "in");
     assert_eq!(
         (cause.kind, cause.queue.as_deref()),
