@@ -12,6 +12,7 @@ mod import;
 mod link;
 mod shared;
 mod theory;
+mod within;
 #[cfg(feature = "host")]
 mod your_line;
 
