@@ -827,11 +827,10 @@ const ARGUMENTS: &[(&[&str], &[&str])] = &[
     (&["-d", ""], &["--discipline", "a name is missing"]),
     (
         &["--engine", "lvie"],
-        &["--engine", "\"lvie\"", "sim, kernel, live"],
+        &["--engine", "\"lvie\"", "sim, kernel, host, live"],
     ),
-    (&["--clock", "real"], &["--clock real", "--engine kernel"]),
     (
-        &["--clock", "real", "--engine", "kernel", "--kernel", "6.1"],
+        &["--engine", "host", "--kernel", "6.1"],
         &["--kernel 6.1", "this host's kernel"],
     ),
     (&["--repeat", "0"], &["--repeat", "1..=100000"]),
