@@ -1,5 +1,5 @@
 #!/bin/sh
-# In a guest: `analects run --engine kernel --clock real`, for which the guest is the host. It tells
+# In a guest: `analects run --engine host`, for which the guest is the host. It tells
 # why it cannot run, runs where it can, and leaves nothing, however it ends.
 #   sh analects-real.sh SCH_CONFUCIUS.ko ANALECTS
 # q_confucius.so is in tc's library folder, or where TC_LIB_DIR says. ANALECTS is static.
@@ -19,9 +19,9 @@ fail() {
 start() {
     command=$1
     shift
-    exec "$analects" "$command" "$work/s.toml" --engine kernel --clock real "$@" >"$work/out" 2>"$work/err"
+    exec "$analects" "$command" "$work/s.toml" --engine host "$@" >"$work/out" 2>"$work/err"
 }
-run() { "$analects" run "$work/s.toml" --engine kernel --clock real "$@" >"$work/out" 2>"$work/err"; }
+run() { "$analects" run "$work/s.toml" --engine host "$@" >"$work/out" 2>"$work/err"; }
 # What a run could leave, where the host can see it.
 left() {
     ip -o link | sed 's/^[0-9]*: \([^:@]*\).*/\1/'
@@ -67,7 +67,7 @@ EOF
 left >"$work/before"
 
 ! run --kernel 6.1 && grep -q "only this host's kernel" "$work/err" || fail "--kernel"
-! setpriv --reuid 1000 "$analects" run "$work/s.toml" --engine kernel --clock real 2>"$work/err" &&
+! setpriv --reuid 1000 "$analects" run "$work/s.toml" --engine host 2>"$work/err" &&
     grep -q "needs root" "$work/err" || fail "a user"
 passed "says whose kernel it is, and that it needs root"
 

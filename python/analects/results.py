@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 import functools
 import io
+import itertools
 import json
 import os
 import pathlib
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pandas as pd
 
@@ -49,7 +50,6 @@ class Comparison:
         high: Upper end.
         runs: Pairs of runs.
         unit: Of the value.
-        p: The complement of the least confidence whose interval leaves out zero, 0.0001 to 0.5, or 1 above that.
     """
 
     metric: str
@@ -60,7 +60,6 @@ class Comparison:
     high: float | None
     runs: int
     unit: str
-    p: float
 
     @property
     def is_told(self) -> bool:
@@ -72,6 +71,25 @@ class Comparison:
         return (
             f"{self.metric}: {self.ours} less {self.theirs}: {self.value:.3g} {self.unit} ({within}; {self.runs} pairs)"
         )
+
+
+#: The values of both sides, pair by pair; the metric, its statistic, and whether in percent.
+_Pairs: TypeAlias = "tuple[list[list[float]], list[list[float]], str, str, bool]"
+
+
+def _compared(ours: str, theirs: str, pairs: _Pairs) -> Comparison:
+    _, _, metric, _, percent = pairs
+    found = _core.compare(*pairs)
+    if found is None:
+        raise Refused("there are no values to compare", "see the frame runs", metric)
+    value, interval, runs = found
+    low, high = interval or (None, None)
+    unit = "%" if percent else _described(metric)["unit"]
+    return Comparison(metric, ours, theirs, value, low, high, runs, unit)
+
+
+def _described(metric: str) -> dict[str, Any]:
+    return registry.describe(metric.split(":")[0])
 
 
 class Results:
@@ -218,7 +236,7 @@ class Results:
             Refused: If a name is unknown, or there are no values.
         """
         values = list(self._side(self._core.values(metric), discipline).values())
-        found = _core.estimated(values, metric, registry.describe(metric.split(":")[0])["statistic"] or "mean")
+        found = _core.estimated(values, metric, _described(metric)["statistic"] or "mean")
         if found is None:
             raise Refused("there are no values", "see the frame runs", metric)
         value, interval, _ = found
@@ -239,20 +257,16 @@ class Results:
         Raises:
             Refused: If a name is unknown, or there are no values to compare.
         """
+        return _compared(ours, theirs, self._pairs(metric, ours, theirs, statistic, percent))
+
+    def _pairs(self, metric: str, ours: str, theirs: str, statistic: str | None, percent: bool) -> _Pairs:
         each = self._core.values(metric)
-        entry = registry.describe(metric.split(":")[0])
         sides = [self._side(each, name) for name in (ours, theirs)]
         both = [key for key in sides[0] if key in sides[1]]
         if not both:
             raise Refused("no run of one has the seed and the variant of one of the other", None, f"{ours}, {theirs}")
-        values = [[side[key] for key in both] for side in sides]
-        found = _core.compare(values[0], values[1], metric, statistic or entry["statistic"] or "mean", percent)
-        if found is None:
-            raise Refused("there are no values to compare", "see the frame runs", metric)
-        (value, interval, runs), p = found
-        low, high = interval or (None, None)
-        unit = "%" if percent else entry["unit"]
-        return Comparison(metric, ours, theirs, value, low, high, runs, unit, p)
+        of_ours, of_theirs = ([side[key] for key in both] for side in sides)
+        return of_ours, of_theirs, metric, statistic or _described(metric)["statistic"] or "mean", percent
 
     def _side(self, each: list[list[float]], discipline: str) -> dict[tuple[object, ...], list[float]]:
         keyed = {}
@@ -268,14 +282,18 @@ class Results:
         """Every other discipline less `theirs`, a row for each and each metric.
 
         `is_told` is judged among all rows: of those that are told at most one in twenty is chance, so that an interval
-        that leaves out zero may not be enough among many.
+        that leaves out zero may not be enough among many. `p` is the complement of the least confidence whose interval
+        leaves out zero, 0.0001 to 0.5, or 1 above that.
 
         Raises:
             Refused: As `compare`.
         """
         others = [name for name in dict.fromkeys(self._runs["discipline"]) if name != theirs]
-        rows: Sequence[Comparison] = [
-            self.compare(metric, name, theirs, percent=percent) for metric in metrics for name in others
-        ]
-        limit = _core.told_together([row.p for row in rows])
-        return pd.DataFrame([dataclasses.asdict(row) | {"is_told": row.is_told and row.p <= limit} for row in rows])
+        rows: list[tuple[Comparison, float]] = []
+        for metric, name in itertools.product(metrics, others):
+            pairs = self._pairs(metric, name, theirs, None, percent)
+            rows.append((_compared(name, theirs, pairs), _core.least_p(*pairs)))
+        limit = _core.told_together([p for _, p in rows])
+        return pd.DataFrame(
+            [dataclasses.asdict(row) | {"p": p, "is_told": row.is_told and p <= limit} for row, p in rows]
+        )

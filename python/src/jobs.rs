@@ -30,7 +30,6 @@ struct Listed {
 struct EngineWords {
     name: String,
     linux: LinuxWords,
-    clock: String,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -43,7 +42,6 @@ impl EngineWords {
         EngineWords {
             name: "sim".to_owned(),
             linux: LinuxWords { kernel: None },
-            clock: "virtual".to_owned(),
         }
     }
 }

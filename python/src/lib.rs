@@ -26,7 +26,7 @@ mod _core {
     #[pymodule_export]
     use super::own::Held;
     #[pymodule_export]
-    use super::results::{Results, Series, compare, estimated, student, told_together};
+    use super::results::{Results, Series, compare, estimated, least_p, student, told_together};
     #[pymodule_export]
     use super::run::{register, run};
 }

@@ -254,8 +254,8 @@ impl Series {
 }
 
 /// One side against the other in a metric, unit by unit: the difference (or with `percent` the change), the ends of its
-/// 95 % interval, the number of units, and the complement of the least confidence whose interval leaves out zero. The
-/// interval is None if there is none; all of it is None if no unit has values on both sides.
+/// 95 % interval, and the number of units. The interval is None if there is none; all of it is None if no unit has values
+/// on both sides.
 #[pyfunction]
 pub fn compare(
     ours: Vec<Vec<f64>>,
@@ -263,20 +263,42 @@ pub fn compare(
     metric: &str,
     statistic: &str,
     percent: bool,
-) -> PyResult<Option<(Figure, f64)>> {
+) -> PyResult<Option<Figure>> {
+    let at = compared(&ours, &theirs, metric, statistic, percent)?;
+    Ok(at(LEVEL).map(figure))
+}
+
+/// The complement of the least confidence whose interval of the same comparison leaves out zero.
+#[pyfunction]
+pub fn least_p(
+    ours: Vec<Vec<f64>>,
+    theirs: Vec<Vec<f64>>,
+    metric: &str,
+    statistic: &str,
+    percent: bool,
+) -> PyResult<f64> {
+    let at = compared(&ours, &theirs, metric, statistic, percent)?;
+    Ok(discovery::least_p(|p| {
+        let ends = at(1.0 - p).and_then(|found| found.ci95);
+        ends.is_some_and(|(low, high)| low > 0.0 || high < 0.0)
+    }))
+}
+
+/// One side against the other, by the confidence of its interval.
+fn compared<'a>(
+    ours: &'a [Vec<f64>],
+    theirs: &'a [Vec<f64>],
+    metric: &str,
+    statistic: &str,
+    percent: bool,
+) -> PyResult<impl Fn(f64) -> Option<Estimate> + use<'a>> {
     let against = if percent {
         Against::Percent
     } else {
         Against::Difference
     };
     let (statistic, bounds) = (read(statistic)?, bounds(metric)?);
-    let sides = [&ours[..], &theirs[..]];
-    let at = |level| estimate::compare(statistic, sides, bounds, against, level);
-    let is_told = |p: f64| {
-        let ends = at(1.0 - p).and_then(|found| found.ci95);
-        ends.is_some_and(|(low, high)| low > 0.0 || high < 0.0)
-    };
-    Ok(at(LEVEL).map(|found| (figure(found), discovery::least_p(is_told))))
+    Ok(move |level| estimate::compare(statistic, [ours, theirs], bounds, against, level))
 }
 
 /// The largest of these complements of confidences that is no chance among so many; 0 if all could be.

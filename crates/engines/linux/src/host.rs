@@ -1,4 +1,4 @@
-//! The engine `kernel` on this host's own kernel, in real time.
+//! The engine `host`: this host's own kernel, in real time.
 //!
 //! A run has namespaces of its own for networks, mounts and processes. Objects made there (devices,
 //! queues, addresses, settings, mounts) are in none of the host's, and disappear with the last
@@ -180,7 +180,7 @@ impl HostEngine {
 
 impl Engine for HostEngine {
     fn name(&self) -> &'static str {
-        "kernel"
+        "host"
     }
 
     fn check(&self, scenario: &Scenario) -> Vec<Unsupported> {

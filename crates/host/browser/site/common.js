@@ -2,6 +2,8 @@
 const post = (path, body) => fetch(path, {method: 'POST', body});
 const put = (name, message) => post(`/put/${name}`, message);
 const record = (kind, what) => post(`/record/${kind}`, JSON.stringify(what));
+// What there is to know of the trial.
+const trial = fetch('/trial').then((answer) => answer.json());
 const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 
 // A message that another browser leaves.
@@ -23,7 +25,7 @@ const described = async (peer) => {
 // Writes down the browser's statistics of one kind, four times a second, and of a trial that is kept once a second all of
 // them.
 const report = async (peer, type, kind, also = () => {}) => {
-    const {kept} = await (await fetch('/trial')).json();
+    const {kept} = await trial;
     let round = 0;
     setInterval(async () => {
         const all = await peer.getStats();

@@ -16,7 +16,7 @@ use maud::{Markup, html};
 use measure::estimate::Estimate;
 use report::doubts::MARK;
 use serde::Serialize;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use units::Refusal;
 
 /// The JSON document of `analects reproduce`.
@@ -141,7 +141,7 @@ fn made_by(outcome: &Outcome<'_>) -> String {
     let of = of.map_or(String::new(), |text| format!(", experiment {text}"));
     let mut text = format!(
         "`{}`: {runs}{of}, statistics {}, analects {}, with {}.",
-        command(outcome),
+        PageCommand::of(outcome),
         statistics(),
         outcome.version,
         outcome.data
@@ -152,30 +152,59 @@ fn made_by(outcome: &Outcome<'_>) -> String {
     text
 }
 
-/// The command that makes an experiment's part of a page.
-fn command(outcome: &Outcome<'_>) -> String {
-    let experiment = outcome.experiment;
-    let written = &experiment.written;
-    let seed = (written.first_seed != 1).then(|| written.first_seed.to_string());
-    let options = [
-        ("--draw", written.draw.clone()),
-        ("--seed", seed),
-        ("--calls", experiment.calls.clone()),
-        ("--runs", experiment.runs_file.clone()),
-    ];
-    let mut text = format!("analects reproduce {}", experiment.id);
-    for (name, value) in options {
-        if let Some(value) = value {
-            _ = write!(text, " {name} {value}");
+/// The command that makes a page, or an experiment's part of one.
+#[derive(Debug)]
+pub struct PageCommand<'a> {
+    /// The experiments, as they are named.
+    pub experiments: &'a str,
+    /// What draws their combinations.
+    pub draw: Option<&'a str>,
+    /// The first seed.
+    pub seed: u64,
+    /// The presets of their calls, with commas between them.
+    pub calls: Option<&'a str>,
+    /// The file that says how often they are run.
+    pub runs: Option<&'a str>,
+    /// The claims and cases that are all that is run.
+    pub only: &'a [String],
+    /// Whether it is a quick run.
+    pub quick: bool,
+}
+
+impl fmt::Display for PageCommand<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "analects reproduce {}", self.experiments)?;
+        let seed = (self.seed != 1).then(|| self.seed.to_string());
+        let options = [
+            ("--draw", self.draw),
+            ("--seed", seed.as_deref()),
+            ("--calls", self.calls),
+            ("--runs", self.runs),
+        ];
+        let only = self.only.iter().map(|name| ("--only", Some(name.as_str())));
+        for (option, value) in options.into_iter().chain(only) {
+            if let Some(value) = value {
+                write!(f, " {option} {value}")?;
+            }
+        }
+        f.write_str(if self.quick { " --quick" } else { "" })
+    }
+}
+
+impl<'a> PageCommand<'a> {
+    /// Of an experiment's part.
+    fn of(outcome: &Outcome<'a>) -> Self {
+        let experiment = outcome.experiment;
+        PageCommand {
+            experiments: &experiment.id,
+            draw: experiment.written.draw.as_deref(),
+            seed: experiment.written.first_seed,
+            calls: experiment.calls.as_deref(),
+            runs: experiment.runs_file.as_deref(),
+            only: &experiment.only,
+            quick: outcome.quick,
         }
     }
-    for name in &experiment.only {
-        _ = write!(text, " --only {}", name);
-    }
-    if outcome.quick {
-        text += " --quick";
-    }
-    text
 }
 
 /// The tables of claims: for each kind that there is a title, the head, and the lines.

@@ -12,6 +12,7 @@ mod import;
 mod link;
 mod shared;
 mod theory;
+mod within;
 #[cfg(feature = "host")]
 mod your_line;
 
@@ -27,8 +28,8 @@ pub use import::{FlentArgs, ImportCommand, InternalsArgs, TraceArgs};
 #[cfg(feature = "host")]
 pub use link::LinkArgs;
 pub use shared::{
-    EngineArgs, ExperimentArgs, Format, LinuxArgs, LinuxClock, Parallel, Printed, Printing,
-    Recording, ScenarioArgs, Shape,
+    EngineArgs, ExperimentArgs, Format, LinuxArgs, Parallel, Printed, Printing, Recording,
+    ScenarioArgs, Shape,
 };
 use std::path::PathBuf;
 pub use theory::{BoundArgs, BoundFormat, Policies, ThresholdArgs, ThresholdFormat};
@@ -165,7 +166,7 @@ pub enum Command {
         folder: PathBuf,
     },
     #[cfg(feature = "host")]
-    /// Run the end points of a run in real time: `--clock real` starts this in namespaces.
+    /// Run the end points of a run in real time: the engine `host` starts this in namespaces.
     #[command(name = GUEST, hide = true)]
     Guest {
         /// The plan.

@@ -219,6 +219,7 @@ impl Frames {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::media::tests;
 
     const CAME: Came = Came {
         at: Instant::ZERO,
@@ -229,15 +230,8 @@ mod tests {
     /// Frames of two parts each; 0 and 3 are key frames.
     fn part(frame: u64, index: u32) -> Fragment {
         Fragment {
-            stream: 0,
-            rtp: frame * 2 + u64::from(index),
-            frame,
-            index,
-            count: 2,
             key: frame.is_multiple_of(3),
-            layer: 0,
-            back: 0,
-            timestamp: 0,
+            ..tests::part(frame * 2 + u64::from(index), 2)
         }
     }
 

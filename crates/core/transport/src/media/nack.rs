@@ -11,7 +11,8 @@ use units::{Duration, Instant};
 const TICK: Duration = Duration::from_millis(20);
 /// libwebrtc `kMaxNackPackets`: with more missing, only a key frame helps.
 const MOST_ASKED: usize = 1_000;
-/// libwebrtc `kMaxPacketAge`: a gap that is longer is not looked into.
+/// libwebrtc `kMaxPacketAge`: a gap that is longer is not looked into, and what is farther behind is
+/// a stream that begins anew, so that a nonsense number does not end it.
 const LONGEST_GAP: u64 = 10_000;
 
 /// The missing packets of one stream.
@@ -77,16 +78,15 @@ impl Missing {
                         Arrived::New
                     }
                 }
+                Err(_) if self.next - rtp > LONGEST_GAP => self.begin_anew(rtp),
                 Err(_) => Arrived::Old,
             };
         }
         let gap = rtp - self.next;
-        let first = core::mem::replace(&mut self.next, rtp.saturating_add(1));
         if gap > LONGEST_GAP {
-            self.list.clear();
-            self.wanted = 0;
-            return Arrived::Hopeless;
+            return self.begin_anew(rtp);
         }
+        let first = core::mem::replace(&mut self.next, rtp.saturating_add(1));
         if gap == 0 {
             return Arrived::New;
         }
@@ -103,6 +103,14 @@ impl Missing {
         self.look = true;
         self.tick = self.tick.min(now + TICK);
         Arrived::New
+    }
+
+    /// What was missing is of no interest; `rtp` is the newest.
+    fn begin_anew(&mut self, rtp: u64) -> Arrived {
+        self.list.clear();
+        self.wanted = 0;
+        self.next = rtp.saturating_add(1);
+        Arrived::Hopeless
     }
 
     fn give_up_all(&mut self) {
@@ -208,7 +216,9 @@ mod tests {
         assert_eq!(missing.arrived(ms(0), 1_001), Arrived::Hopeless);
         assert_eq!(missing.ask(ms(0), RTT), (vec![], false));
         assert_eq!(missing.arrived(ms(0), u64::MAX), Arrived::Hopeless);
-        assert_eq!(missing.arrived(ms(0), 5), Arrived::Old);
+        assert_eq!(missing.arrived(ms(0), 1_002), Arrived::Hopeless);
+        assert_eq!(missing.arrived(ms(0), 1_003), Arrived::New);
+        assert_eq!(missing.arrived(ms(0), 1_001), Arrived::Old);
     }
 
     #[test]

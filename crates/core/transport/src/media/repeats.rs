@@ -176,28 +176,15 @@ impl Repeats {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::media::tests::part;
 
     fn ms(ms: u64) -> Instant {
         Instant::from_nanos(ms * 1_000_000)
     }
 
-    /// Frames of two parts each.
-    fn part(rtp: u64) -> Fragment {
-        Fragment {
-            stream: 0,
-            rtp,
-            frame: rtp / 2,
-            index: (rtp % 2) as u32,
-            count: 2,
-            key: rtp < 2,
-            layer: 0,
-            back: 0,
-            timestamp: 0,
-        }
-    }
-
+    /// Frames have two parts each.
     fn send(repeats: &mut Repeats, at: u64, rtp: u64) {
-        repeats.sent(ms(at), &part(rtp));
+        repeats.sent(ms(at), &part(rtp, 2));
     }
 
     #[test]

@@ -30,6 +30,22 @@ fn frame(stream: u8, id: u64, bytes: u32, key: bool) -> EncodedFrame {
     }
 }
 
+/// A part of video whose frames have `count` parts each, of which only the first is a key frame.
+pub(super) fn part(rtp: u64, count: u32) -> Fragment {
+    let frame = rtp / u64::from(count);
+    Fragment {
+        stream: 0,
+        rtp,
+        frame,
+        index: (rtp % u64::from(count)) as u32,
+        count,
+        key: frame == 0,
+        layer: 0,
+        back: 0,
+        timestamp: 0,
+    }
+}
+
 /// The events that a control received.
 #[derive(Debug, Default)]
 struct Told {

@@ -1,7 +1,9 @@
 //! The arguments of `analects import`.
 
+use super::within::within;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
+use units::{Duration, Rate};
 
 /// What a scenario is made from.
 #[derive(Debug, Subcommand)]
@@ -59,15 +61,15 @@ pub struct FlentArgs {
     /// The file.
     pub file: PathBuf,
     /// The rate at which the line receives; without it, from the run's downloads.
-    #[arg(long, value_name = "RATE")]
-    pub down: Option<String>,
+    #[arg(long, value_name = "RATE", value_parser = within::<Rate>("1kbit", "1000gbit"))]
+    pub down: Option<Rate>,
     /// The rate at which the line sends; without it, from the run's uploads.
-    #[arg(long, value_name = "RATE")]
-    pub up: Option<String>,
+    #[arg(long, value_name = "RATE", value_parser = within::<Rate>("1kbit", "1000gbit"))]
+    pub up: Option<Rate>,
     /// The line's round trip; without it, the run's shortest ping, or of a run without pings what comes
     /// nearest: TCP's own round trip, a call's delay, a request over HTTP.
-    #[arg(long, value_name = "TIME")]
-    pub rtt: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = within::<Duration>("1ms", "10s"))]
+    pub rtt: Option<Duration>,
     /// Write the scenario into this file, and print the run's figures and the command that prints ours.
     /// Without it, the scenario is printed.
     #[arg(long, value_name = "FILE")]
@@ -81,21 +83,21 @@ pub struct InternalsArgs {
     pub dump: PathBuf,
     /// The rate at which the line receives, such as 50mbit: a dump does not know it. Without it, 100mbit,
     /// on which no call alone has a queue.
-    #[arg(long, value_name = "RATE")]
-    pub down: Option<String>,
+    #[arg(long, value_name = "RATE", value_parser = within::<Rate>("1kbit", "1000gbit"))]
+    pub down: Option<Rate>,
     /// The rate at which the line sends; likewise.
-    #[arg(long, value_name = "RATE")]
-    pub up: Option<String>,
+    #[arg(long, value_name = "RATE", value_parser = within::<Rate>("1kbit", "1000gbit"))]
+    pub up: Option<Rate>,
     /// The connection, if the dump has several; without it, the one with most bytes of video.
     #[arg(long, value_name = "ID")]
     pub connection: Option<String>,
     /// The time in the call at which the scenario begins; without it, the beginning, or in a call longer
     /// than --for the part with most trouble.
-    #[arg(long, value_name = "TIME")]
-    pub from: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = within::<Duration>("0s", "168h"))]
+    pub from: Option<Duration>,
     /// The longest time that the scenario covers, from 10s to 1h.
-    #[arg(long = "for", value_name = "TIME", default_value = "5m")]
-    pub most: String,
+    #[arg(long = "for", value_name = "TIME", default_value = "5m", value_parser = within::<Duration>("10s", "1h"))]
+    pub most: Duration,
     /// Write the scenario into this file, and print a summary, a timeline of what the dump knows, and the next
     /// command. Without it, the scenario is printed, and the timeline on standard error.
     #[arg(long, value_name = "FILE")]

@@ -7,17 +7,14 @@ use std::path::PathBuf;
 /// What runs scenarios.
 #[derive(Debug, Clone, PartialEq, Eq, Args, Serialize, Deserialize)]
 pub struct EngineArgs {
-    /// Engine: the simulator, or Linux itself in a virtual machine (`kernel`, once `make
-    /// kernel-engine` has fetched it).
+    /// Engine: `sim`, the simulator; `kernel`, Linux itself in a virtual machine, once `make
+    /// kernel-engine` has fetched it; or, in real time and as root, `host`, this host's Linux, or `live`, its
+    /// sockets over our disciplines.
     #[arg(long = "engine", default_value = "sim", value_name = "NAME")]
     pub name: String,
-    /// Which Linux the engine `kernel` boots, and whose time it runs in.
+    /// Which Linux the engine `kernel` boots.
     #[command(flatten)]
     pub linux: LinuxArgs,
-    /// Clock of the engine `kernel`: a virtual machine's, or this host's, in namespaces of its own under
-    /// the host's kernel, as root.
-    #[arg(long, value_enum, default_value_t = LinuxClock::Virtual)]
-    pub clock: LinuxClock,
 }
 
 /// Which Linux.
@@ -26,16 +23,6 @@ pub struct LinuxArgs {
     /// Linux that the engine `kernel` boots: 6.1 (the default), 6.12 or 7.x.
     #[arg(long, value_name = "NAME")]
     pub kernel: Option<String>,
-}
-
-/// Whose time Linux runs in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum LinuxClock {
-    /// A virtual machine's: the same bytes every time, independent of the host's load.
-    Virtual,
-    /// This host's, with its kernel and modules: each run takes as long as the scenario lasts.
-    Real,
 }
 
 /// How a scenario is run: what is compared, what is set, and how often.

@@ -1,7 +1,9 @@
 //! The arguments of `analects bound` and `analects threshold`.
 
+use super::within::within;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
+use units::{Duration, Rate};
 
 /// The inputs of the theory.
 #[derive(Debug, Args)]
@@ -25,8 +27,8 @@ pub struct BoundArgs {
     #[arg(long, value_name = "PER_MS", conflicts_with = "doubling")]
     pub lambda: Option<String>,
     /// The same, as the time of one doubling.
-    #[arg(long, value_name = "TIME")]
-    pub doubling: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = within::<Duration>("10ms", "1000s"))]
+    pub doubling: Option<Duration>,
     /// The size of each new flow [default: 15kB]
     #[arg(long, value_name = "SIZE")]
     pub size: Option<String>,
@@ -38,8 +40,8 @@ pub struct BoundArgs {
     pub rate: Option<String>,
     /// Integrate for this long and take the greatest delay instead of the first peak; later peaks are
     /// mostly the model's own growing oscillation.
-    #[arg(long, value_name = "TIME")]
-    pub within: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = within::<Duration>("1ms", "10s"))]
+    pub within: Option<Duration>,
     /// Output format.
     #[arg(long, default_value = "text")]
     pub format: BoundFormat,
@@ -83,15 +85,15 @@ pub struct ThresholdArgs {
     #[arg(long, required_unless_present = "actors")]
     pub load: Option<f64>,
     /// The link's rate; with it, times are printed as well.
-    #[arg(long, value_name = "RATE")]
-    pub rate: Option<String>,
+    #[arg(long, value_name = "RATE", value_parser = within::<Rate>("1bit", "1000gbit"))]
+    pub rate: Option<Rate>,
     /// Instead of a load, so many actors, 1 to 10000, each of whom has one transfer after the other; they are
     /// followed in eight simulations.
-    #[arg(long, value_name = "N", conflicts_with = "load", requires_all = ["think", "rate"])]
+    #[arg(long, value_name = "N", conflicts_with = "load", requires_all = ["think", "rate"], value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub actors: Option<u32>,
     /// How long an actor pauses between two transfers on average.
-    #[arg(long, value_name = "TIME", requires = "actors")]
-    pub think: Option<String>,
+    #[arg(long, value_name = "TIME", requires = "actors", value_parser = within::<Duration>("1us", "3600s"))]
+    pub think: Option<Duration>,
     /// A threshold to compare with the best.
     #[arg(long, value_name = "SIZE")]
     pub threshold: Option<String>,

@@ -25,8 +25,8 @@ pub fn run(args: &AgreeArgs) -> Result<()> {
     for name in &args.scenarios {
         experiments.extend(plans::for_engines(name)?);
     }
-    let sim = engines::chosen(&engines::virtually("sim", None))?;
-    let linux = engines::chosen(&engines::virtually(
+    let sim = engines::chosen(&engines::named("sim", None))?;
+    let linux = engines::chosen(&engines::named(
         args.engine.name(),
         args.linux.kernel.clone(),
     ))?;

@@ -36,7 +36,7 @@ const COMPLETION: [Form; 4] = [
 /// Prints the bounds.
 pub fn run(args: &BoundArgs) -> Result<(), Refused> {
     let model = model(args)?;
-    let within = within(args)?;
+    let within = args.within;
     let rows: Vec<PolicyRow> = Policy::ALL
         .into_iter()
         .filter(|policy| match args.policy {
@@ -88,15 +88,10 @@ fn model(args: &BoundArgs) -> Result<Model, Refused> {
             model.apply(setting).map_err(refused)?;
         }
     }
-    if let Some(text) = &args.doubling {
-        model.lambda = 1.0 / span("--doubling", text, "10ms", "1000s")?.as_millis_f64();
+    if let Some(doubling) = args.doubling {
+        model.lambda = 1.0 / doubling.as_millis_f64();
     }
     Ok(model)
-}
-
-fn within(args: &BoundArgs) -> Result<Option<Duration>, Refused> {
-    let span = |text: &String| span("--within", text, "1ms", "10s");
-    args.within.as_ref().map(span).transpose()
 }
 
 /// The refusal of a parameter that was written as an option.
@@ -111,21 +106,6 @@ fn option_refused(name: &str, value: &str, refusal: &Refusal) -> Refused {
     let default = spec.map_or("", |spec| spec.default);
     let help = format!("write for example --{option} {default}");
     Refused::new(&format!("--{option}: {what}"), &help)
-}
-
-/// A span of time from `min` to `max`.
-pub(crate) fn span(option: &str, text: &str, min: &str, max: &str) -> Result<Duration, Refused> {
-    let help = format!("write for example {option} 250ms");
-    let parse = |text: &str| {
-        let parsed: Result<Duration, _> = text.parse();
-        parsed.map_err(|error| Refused::new(&format!("{option}: {error}"), &help))
-    };
-    let span = parse(text)?;
-    if span < parse(min)? || span > parse(max)? {
-        let message = format!("{option}: {span} is outside {min} to {max}");
-        return Err(Refused::new(&message, &help));
-    }
-    Ok(span)
 }
 
 fn name(policy: Policy) -> String {

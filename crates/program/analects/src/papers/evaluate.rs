@@ -160,7 +160,7 @@ fn made(args: &EvaluateArgs, pages: &PublishedPages, parts: Vec<Experiment>) -> 
         quick: false,
         data: &data,
     };
-    let chosen = engines::chosen(&engines::virtually("sim", None))?;
+    let chosen = engines::chosen(&engines::named("sim", None))?;
     let basis = chosen.basis()?;
     let keeping = Keeping {
         store: &store,

@@ -27,7 +27,7 @@ pub fn run(args: &PilotArgs) -> Result<()> {
     let folder = folder.map_err(|error| Refused::failed(&error.to_string(), "make room there"))?;
     let store = many::store(folder.path())?;
     let mut engines = Engines::default();
-    let (chosen, basis) = engines.get(&crate::runs::engines::virtually("sim", None))?;
+    let (chosen, basis) = engines.get(&crate::runs::engines::named("sim", None))?;
     let keeping = Keeping {
         store: &store,
         basis,

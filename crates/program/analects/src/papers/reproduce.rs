@@ -15,7 +15,7 @@ use measure::Engine;
 use reproduce::budget::RunsBudget;
 use reproduce::claim::ClaimVerdict;
 use reproduce::experiment::Wants;
-use reproduce::page::{self, PageDocument};
+use reproduce::page::{self, PageCommand, PageDocument};
 use reproduce::{Data, Experiment, Outcome, Wanted, outcome};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -327,25 +327,17 @@ fn no_room(path: &Path, refusal: Refusal) -> Refused {
 }
 
 fn markdown(args: &ReproduceArgs, data: &Data, outcomes: &[Outcome<'_>]) -> String {
-    let mut command = format!("analects reproduce {}", args.experiments.join(" "));
-    if args.how.quick {
-        command += " --quick";
-    }
-    if !args.calls.is_empty() {
-        _ = write!(command, " --calls {}", args.calls.join(","));
-    }
-    if let Some(text) = &args.draw {
-        _ = write!(command, " --draw {text}");
-    }
-    if let Some(file) = &args.runs {
-        _ = write!(command, " --runs {}", file.display());
-    }
-    for name in &args.only {
-        _ = write!(command, " --only {name}");
-    }
-    if args.seed != 1 {
-        _ = write!(command, " --seed {}", args.seed);
-    }
+    let calls = (!args.calls.is_empty()).then(|| args.calls.join(","));
+    let runs = args.runs.as_ref().map(|file| file.display().to_string());
+    let command = PageCommand {
+        experiments: &args.experiments.join(" "),
+        draw: args.draw.as_deref(),
+        seed: args.seed,
+        calls: calls.as_deref(),
+        runs: runs.as_deref(),
+        only: &args.only,
+        quick: args.how.quick,
+    };
     let mut text = format!(
         "# What holds\nMade by `{command} --format markdown`, analects {}, with {}. {VERDICTS}\n\n",
         own::version_of_results(),

@@ -42,10 +42,9 @@ pub fn run(args: &ThresholdArgs) -> Result<(), Refused> {
         (None, Some(text)) => (format!("Pareto {text}"), pareto(text)?),
         (None, None) => unreachable!("one of them has to be given"),
     };
-    let rate = args.rate.as_deref().map(rate).transpose()?;
     let asked = args.threshold.as_deref().map(threshold).transpose()?;
     let Some(load) = args.load else {
-        let answer = FollowedOutput::new(args, (of, sizes), rate, asked)?;
+        let answer = FollowedOutput::new(args, (of, sizes), asked);
         return print(&answer.printed(args.format));
     };
     let fit = Phases::fit(&sizes);
@@ -64,7 +63,7 @@ pub fn run(args: &ThresholdArgs) -> Result<(), Refused> {
         one_level: model.one_level(),
         load,
         of,
-        rate,
+        rate: args.rate,
         best,
         sizes,
         fit,
@@ -94,12 +93,6 @@ fn threshold(text: &str) -> Result<f64, Refused> {
     let message = format!("--threshold: {text:?} is no size from 1B to 1000GB");
     size.map(|size| size as f64)
         .ok_or_else(|| Refused::new(&message, help))
-}
-
-fn rate(text: &str) -> Result<Rate, Refused> {
-    let rate = text.parse::<Rate>().ok().filter(|rate| rate.as_bits() > 0);
-    let message = format!("--rate: {text:?} is no rate above 0");
-    rate.ok_or_else(|| Refused::new(&message, "write for example --rate 1gbit"))
 }
 
 /// `SHAPE,LEAST,MOST`.

@@ -3,7 +3,7 @@
 #[cfg(feature = "host")]
 mod real;
 
-use crate::cli::{EngineArgs, LinuxArgs, LinuxClock};
+use crate::cli::{EngineArgs, LinuxArgs};
 use crate::own;
 use command::Refused;
 use measure::Engine;
@@ -20,7 +20,12 @@ pub const ENGINES: &[(&str, &str)] = &[
     #[cfg(feature = "host")]
     (
         "kernel",
-        "Linux's own TCP and queue disciplines: in a virtual machine and in virtual time, or on this host",
+        "Linux's own TCP and queue disciplines, in a virtual machine and in virtual time",
+    ),
+    #[cfg(feature = "host")]
+    (
+        "host",
+        "this host's Linux in real time, in namespaces of its own; needs root",
     ),
     #[cfg(feature = "host")]
     (
@@ -73,8 +78,8 @@ pub const SIM_SOURCES: &str = env!("ANALECTS_SIM_SOURCES");
 
 /// The engine that was asked for.
 pub fn chosen(args: &EngineArgs) -> Result<Chosen, Refused> {
-    match (args.name.as_str(), args.clock) {
-        ("sim", LinuxClock::Virtual) => Ok(Chosen {
+    match args.name.as_str() {
+        "sim" => Ok(Chosen {
             engine: Box::new(own::simulator().clone()),
             does_the_same_again: true,
             is_quick: true,
@@ -82,22 +87,13 @@ pub fn chosen(args: &EngineArgs) -> Result<Chosen, Refused> {
             files: own::program()?.into_iter().collect(),
             beside: String::new(),
         }),
-        ("sim", LinuxClock::Real) => Err(Refused::new(
-            "--clock real: the simulator has no clock but its own",
-            "add --engine kernel",
-        )),
         #[cfg(feature = "host")]
-        ("kernel", LinuxClock::Virtual) => real::machine(args),
+        "kernel" => real::machine(args),
         #[cfg(feature = "host")]
-        ("kernel", LinuxClock::Real) => real::host(args),
+        "host" => real::host(args),
         #[cfg(feature = "host")]
-        ("live", LinuxClock::Virtual) => real::live(args),
-        #[cfg(feature = "host")]
-        ("live", LinuxClock::Real) => Err(Refused::new(
-            "--clock real: the engine live has no other",
-            "leave it out",
-        )),
-        (other, _) => {
+        "live" => real::live(args),
+        other => {
             let message = format!("--engine: there is no engine {other:?}");
             let names: Vec<&str> = ENGINES.iter().map(|(name, _)| *name).collect();
             let names = names.join(", ");
@@ -109,12 +105,11 @@ pub fn chosen(args: &EngineArgs) -> Result<Chosen, Refused> {
     }
 }
 
-/// The engine of this name, and its kernel, in virtual time.
-pub fn virtually(name: &str, kernel: Option<String>) -> EngineArgs {
+/// The engine of this name, and its kernel.
+pub fn named(name: &str, kernel: Option<String>) -> EngineArgs {
     EngineArgs {
         name: name.to_owned(),
         linux: LinuxArgs { kernel },
-        clock: LinuxClock::Virtual,
     }
 }
 

@@ -86,10 +86,10 @@ pub fn is_experiment(document: &Document) -> bool {
     document.get("title").is_some()
 }
 
-/// The engine that was asked for, unless the experiment needs Linux.
+/// The engine that was asked for, unless the experiment needs Linux and that is none.
 pub fn wanted(asked: &EngineArgs, experiment: &Experiment) -> EngineArgs {
     let mut wanted = asked.clone();
-    if experiment.written.engine == Wants::Kernel {
+    if experiment.written.engine == Wants::Kernel && asked.name != "host" {
         "kernel".clone_into(&mut wanted.name);
     }
     wanted

@@ -26,13 +26,9 @@ use line::CallPart;
 use recorded::Recorded;
 use scenario::printable;
 use std::fmt::Write as _;
-use units::{Duration, Rate};
 
 /// Longest names in a table and in errors.
 const NAME: usize = 40;
-/// The part of a call that can be a scenario, in seconds.
-const LEAST: u64 = 10;
-const MOST: u64 = 3600;
 /// The most times of trouble that the choice of a part looks at, and those that are printed.
 const TIMES: usize = 1000;
 const ROWS: usize = 60;
@@ -49,11 +45,6 @@ pub fn run(command: &ImportCommand) -> Result<()> {
 }
 
 fn call(args: &InternalsArgs) -> Result<()> {
-    let line = |option, text: &Option<String>| {
-        let text = text.as_deref();
-        text.map(|text| rate(option, text)).transpose()
-    };
-    let (down, up) = (line("--down", &args.down)?, line("--up", &args.up)?);
     let written: Vec<_> = args.out.iter().chain(&args.report).cloned().collect();
     distinct(Some(&args.dump), &written)?;
     written.iter().try_for_each(|file| replaceable(file))?;
@@ -78,8 +69,8 @@ fn call(args: &InternalsArgs) -> Result<()> {
     let name = printable(&file, NAME);
     let part = CallPart {
         name: &name,
-        down,
-        up,
+        down: args.down,
+        up: args.up,
         from,
         until,
     };
@@ -104,22 +95,6 @@ fn call(args: &InternalsArgs) -> Result<()> {
             "sojourn,drops"
         }
     ))
-}
-
-fn rate(option: &str, text: &str) -> Result<Rate> {
-    let rate: std::result::Result<Rate, _> = text.parse();
-    let rate =
-        rate.map_err(|error| Refused::new(&format!("{option} {text}: {error}"), "write 50mbit"))?;
-    if rate < Rate::from_bits(1000) {
-        let message = format!("{option} {text}: no call goes over less than 1kbit");
-        return Err(Refused::new(&message, "write 50mbit"));
-    }
-    Ok(rate)
-}
-
-fn time(option: &str, text: &str) -> Result<Duration> {
-    let time: std::result::Result<Duration, _> = text.parse();
-    time.map_err(|error| Refused::new(&format!("{option} {text}: {error}"), "write 90s, or 5m"))
 }
 
 /// The connection that was asked for, or the one with most video; without any, with most sound.
@@ -157,15 +132,9 @@ fn chosen<'a>(
 
 /// The seconds of the call that the scenario covers.
 fn part(args: &InternalsArgs, call: &Recorded) -> Result<(usize, usize)> {
-    let most = time("--for", &args.most)?;
-    let range = Duration::from_secs(LEAST)..=Duration::from_secs(MOST);
-    if !range.contains(&most) {
-        let message = format!("--for {}: it is not from 10s to 1h", args.most);
-        return Err(Refused::new(&message, "write 5m"));
-    }
-    let most = most.as_secs_f64() as usize;
-    let from = match &args.from {
-        Some(text) => time("--from", text)?.as_secs_f64() as usize,
+    let most = args.most.as_secs_f64() as usize;
+    let from = match args.from {
+        Some(from) => from.as_secs_f64() as usize,
         None => worst(call, most),
     };
     // Two seconds are the least of a call.

@@ -225,7 +225,11 @@ fn a_part_of_a_call() {
         &["--from", "39s"],
         &["--from 39s", "the call has 40 s"],
     );
-    refused(&folder, &["--for", "9s"], &["--for 9s", "10s to 1h"]);
+    refused(
+        &folder,
+        &["--for", "9s"],
+        &["'9s' for '--for <TIME>'", "10s to 1h"],
+    );
     refused(
         &folder,
         &["--connection", "7"],
@@ -284,7 +288,7 @@ fn dumps_that_are_none() {
         "--up",
         "5mbit",
     ]);
-    assert!(text(&output.stderr).contains("--down fast"));
+    assert!(text(&output.stderr).contains("'fast' for '--down <RATE>'"));
 }
 
 /// 40 s of sound alone, 50 packets a second of 120 B each way; one of a hundred is lost on the way here.

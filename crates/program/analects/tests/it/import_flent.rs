@@ -404,7 +404,7 @@ fn files_that_are_none() {
     );
     let (code, _, said) = import(&folder, &file(), &["--down", "fast"]);
     assert_eq!(code, Some(2));
-    assert!(said.contains("--down fast"), "{said}");
+    assert!(said.contains("'fast' for '--down <RATE>'"), "{said}");
 }
 
 /// Numbers and names that no flent writes give a scenario that runs, or a refusal.

@@ -119,6 +119,7 @@ impl Block {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::media::tests::part;
 
     const OVERHEAD: u32 = 58;
 
@@ -135,15 +136,11 @@ mod tests {
         for (frame, &count) in (0..).zip(frames) {
             for index in 0..count {
                 let part = Fragment {
-                    stream: 0,
                     rtp,
                     frame,
                     index,
-                    count,
                     key: frame == 0,
-                    layer: 0,
-                    back: 0,
-                    timestamp: 0,
+                    ..part(0, count)
                 };
                 block.sent(&part, 1_000 + 100 * index, OVERHEAD, || plan, &mut out);
                 let packets = out.drain(..).map(|(packet, len)| {

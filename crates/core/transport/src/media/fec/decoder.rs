@@ -117,19 +117,15 @@ enum Lack {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::media::PartSum;
+    use crate::media::{PartSum, tests};
 
     fn part(rtp: u64) -> Fragment {
         Fragment {
             stream: 3,
-            rtp,
-            frame: rtp / 4,
-            index: (rtp % 4) as u32,
-            count: 4,
-            key: rtp < 4,
             layer: (rtp % 3) as u8,
             back: (rtp % 5) as u8,
             timestamp: 3_000_u32.wrapping_mul((rtp / 4) as u32),
+            ..tests::part(rtp, 4)
         }
     }
 

@@ -22,7 +22,7 @@ mod tests {
     use super::block::Block;
     use super::plan::FecPlan;
     use super::*;
-    use crate::media::Fragment;
+    use crate::media::tests::part;
     use std::collections::VecDeque;
 
     const LEN: u32 = 1_258;
@@ -42,17 +42,7 @@ mod tests {
         let (mut out, mut here) = (VecDeque::new(), 0);
         for frame in 0..frames {
             for index in 0..parts {
-                let part = Fragment {
-                    stream: 0,
-                    rtp: frame * u64::from(parts) + u64::from(index),
-                    frame,
-                    index,
-                    count: parts,
-                    key: false,
-                    layer: 0,
-                    back: 0,
-                    timestamp: 0,
-                };
+                let part = part(frame * u64::from(parts) + u64::from(index), parts);
                 block.sent(&part, LEN, OVERHEAD, || plan, &mut out);
                 if chance.below(100) >= percent {
                     decoder.part(&part, LEN - OVERHEAD);

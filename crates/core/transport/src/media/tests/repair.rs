@@ -48,6 +48,28 @@ fn a_sender_that_repeats_by_itself_is_not_asked() {
 }
 
 #[test]
+fn a_nonsense_number_does_not_end_a_stream() {
+    let (mut bed, _) = bed(&MediaParams::default());
+    bed.push(1_200, true);
+    bed.run(ms(50));
+    let nonsense = MediaPacket {
+        sequence: 1,
+        len: 58,
+        rtt: Duration::ZERO,
+        content: Content::Video(Fragment {
+            frame: u64::MAX,
+            ..part(u64::MAX, 1)
+        }),
+    };
+    let wire = Wire::Media(nonsense);
+    bed.receiver.handle(bed.now, Ecn::NotCapable, &wire);
+    bed.push(1_200, true);
+    bed.push(1_200, false);
+    bed.run(ms(200));
+    assert_eq!(bed.shown(), [0, 1, 2]);
+}
+
+#[test]
 fn a_lost_tail_waits_for_the_next_frame() {
     let (mut bed, _) = bed(&MediaParams::default());
     bed.drop = Box::new(|_, packet| packet.sequence == 1);

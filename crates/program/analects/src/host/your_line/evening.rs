@@ -74,7 +74,7 @@ fn evening(
     with: &str,
     document: impl Fn(Draw) -> Result<Document, ScenarioError>,
 ) -> Result<Evening, Refused> {
-    let chosen = engines::chosen(&engines::virtually("sim", None))?;
+    let chosen = engines::chosen(&engines::named("sim", None))?;
     let mut jobs = Vec::new();
     for seed in 1..=EVENINGS {
         let shape = Shape {

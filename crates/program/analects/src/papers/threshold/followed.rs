@@ -2,22 +2,18 @@
 
 use super::{round_sizes, size};
 use crate::cli::{ThresholdArgs, ThresholdFormat};
-use crate::papers::bound::span;
 use crate::runs::progress::Bar;
 use campaign::Progress as _;
-use command::Refused;
 use measure::interval::{self, mean};
 use rayon::prelude::*;
 use serde_json::json;
 use std::fmt::Write as _;
 use theory::ages::{Actors, Sizes, closed_loop};
-use units::Rate;
 
 /// Simulations of each threshold, of which its interval is made.
 const RUNS: u64 = 8;
 /// Transfers in each.
 const TRANSFERS: f64 = 200_000.0;
-const MOST_ACTORS: u32 = 10_000;
 
 /// The output.
 pub(super) struct FollowedOutput {
@@ -35,17 +31,11 @@ impl FollowedOutput {
     pub(super) fn new(
         args: &ThresholdArgs,
         (of, sizes): (String, Sizes),
-        rate: Option<Rate>,
         asked: Option<f64>,
-    ) -> Result<Self, Refused> {
-        let think = args.think.as_deref().unwrap_or_default();
-        let think = span("--think", think, "1us", "3600s")?.as_nanos() as f64 / 1e9;
+    ) -> Self {
+        let think = args.think.unwrap_or_default().as_nanos() as f64 / 1e9;
         let count = args.actors.unwrap_or_default();
-        if !(1..=MOST_ACTORS).contains(&count) {
-            let message = format!("--actors: {count} is outside 1 to {MOST_ACTORS}");
-            return Err(Refused::new(&message, "write for example --actors 80"));
-        }
-        let rate = rate.map_or(0.0, |rate| rate.as_bits() as f64 / 8.0);
+        let rate = args.rate.map_or(0.0, |rate| rate.as_bits() as f64 / 8.0);
         let actors = Actors { count, think, rate };
         let (least, most) = sizes.bounds();
         let mut thresholds: Vec<f64> = round_sizes(least, most).chain(asked).collect();
@@ -67,13 +57,13 @@ impl FollowedOutput {
         let one_level = times(f64::INFINITY);
         let curve = thresholds.iter().map(|at| (*at, times(*at))).collect();
         bar.clear();
-        Ok(FollowedOutput {
+        FollowedOutput {
             one_level,
             curve,
             of,
             sizes,
             actors,
-        })
+        }
     }
 
     pub(super) fn printed(&self, format: ThresholdFormat) -> String {

@@ -24,10 +24,7 @@ pub fn machine(args: &EngineArgs) -> Result<Chosen, Refused> {
 }
 
 pub fn host(args: &EngineArgs) -> Result<Chosen, Refused> {
-    if let Some(kernel) = &args.linux.kernel {
-        let message = format!("--kernel {kernel}: in real time there is only this host's kernel");
-        return Err(Refused::new(&message, "leave it out, or --clock real"));
-    }
+    only_kernel_here(args)?;
     let program = std::env::current_exe().map_err(|error| refused_host(&error))?;
     let engine = HostEngine::new(vec![program, GUEST.into()]);
     let engine = engine.map_err(|error| refused_host(&error))?;
@@ -43,10 +40,7 @@ pub fn host(args: &EngineArgs) -> Result<Chosen, Refused> {
 }
 
 pub fn live(args: &EngineArgs) -> Result<Chosen, Refused> {
-    if let Some(kernel) = &args.linux.kernel {
-        let message = format!("--kernel {kernel}: the engine live has only this host's kernel");
-        return Err(Refused::new(&message, "leave it out, or --engine kernel"));
-    }
+    only_kernel_here(args)?;
     let release = HostEngine::release().map_err(|error| {
         let message = format!("--engine live: {error}");
         Refused::new(&message, "it needs Linux, with /proc")
@@ -61,7 +55,19 @@ pub fn live(args: &EngineArgs) -> Result<Chosen, Refused> {
     })
 }
 
+/// Refuses a kernel by name: in real time there is the host's.
+fn only_kernel_here(args: &EngineArgs) -> Result<(), Refused> {
+    let Some(kernel) = &args.linux.kernel else {
+        return Ok(());
+    };
+    let message = format!("--kernel {kernel}: in real time there is only this host's kernel");
+    Err(Refused::new(
+        &message,
+        "leave it out, or use --engine kernel",
+    ))
+}
+
 fn refused_host(error: &dyn std::error::Error) -> Refused {
-    let help = "or leave out --clock real: a virtual machine needs none of it";
-    Refused::new(&format!("--clock real: {error}"), help)
+    let help = "or use --engine kernel: a virtual machine needs none of it";
+    Refused::new(&format!("--engine host: {error}"), help)
 }

@@ -4,7 +4,7 @@ mod series;
 
 use super::file::plain;
 use super::line::{constant, section};
-use super::{NAME, Result, rate, time};
+use super::{NAME, Result};
 use crate::cli::FlentArgs;
 use comfy_table::Cell;
 use command::Refused;
@@ -64,13 +64,6 @@ struct FlentRun {
     left_out: Vec<String>,
 }
 
-/// What the command line says instead of the file.
-struct Said {
-    down: Option<Rate>,
-    up: Option<Rate>,
-    rtt: Option<Duration>,
-}
-
 /// Makes a scenario.
 pub fn run(args: &FlentArgs) -> Result<()> {
     if let Some(out) = &args.out {
@@ -88,16 +81,7 @@ pub fn run(args: &FlentArgs) -> Result<()> {
             "{error}: expected metadata, x_values and results, as flent writes them"
         )))
     })?;
-    let line = |option, text: &Option<String>| {
-        let text = text.as_deref();
-        text.map(|text| rate(option, text)).transpose()
-    };
-    let said = Said {
-        down: line("--down", &args.down)?,
-        up: line("--up", &args.up)?,
-        rtt: args.rtt.as_deref().map(round_trip).transpose()?,
-    };
-    let read = read(&file, &said).map_err(wrong)?;
+    let read = read(&file, args).map_err(wrong)?;
     let text = scenario(&read, &file, &printable(&name, NAME));
     warn(&read, &name);
     let Some(out) = &args.out else {
@@ -111,21 +95,8 @@ pub fn run(args: &FlentArgs) -> Result<()> {
     ))
 }
 
-fn round_trip(text: &str) -> Result<Duration> {
-    let rtt = time("--rtt", text)?;
-    let ms = rtt.as_millis_f64();
-    if (RTTS.0..=RTTS.1).contains(&ms) {
-        Ok(rtt)
-    } else {
-        Err(Refused::new(
-            &format!("--rtt {text}: it is not from 1ms to 10s"),
-            "write 20ms",
-        ))
-    }
-}
-
-/// What the file has, or the reason why that is no scenario.
-fn read(file: &File, said: &Said) -> std::result::Result<FlentRun, Refusal> {
+/// What the file has where `said` says nothing else, or the reason why that is no scenario.
+fn read(file: &File, said: &FlentArgs) -> std::result::Result<FlentRun, Refusal> {
     let seconds = file.x_values.iter().copied().fold(0.0, f64::max);
     if !(LEAST..=MOST).contains(&seconds) {
         let message = format!("it has {seconds:.0} s, expected {LEAST} to {MOST}");
