@@ -106,8 +106,9 @@ fn falls(pair: &mut Pair<Tcp>, from: Instant, until: Instant) -> Vec<(f64, u64)>
 fn time_of(n: u64, max: u64) -> f64 {
     const C: f64 = 0.4;
     let max = max as f64;
-    let k = ((max - (0.7 * max).floor()) / C).cbrt();
-    let carried = |t: f64| (max * t + C / 4.0 * ((t - k).powi(4) - k.powi(4))) / RTT;
+    let k = libm::cbrt((max - (0.7 * max).floor()) / C);
+    let fourth = |t: f64| t * t * t * t;
+    let carried = |t: f64| (max * t + C / 4.0 * (fourth(t - k) - fourth(k))) / RTT;
     let mut time = [0.0, 4.0 * k];
     for _ in 0..60 {
         let middle = (time[0] + time[1]) / 2.0;
