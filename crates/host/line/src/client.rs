@@ -14,9 +14,9 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::runtime::Builder;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 use units::Rate;
 
 /// The header in which a server of ours says what it grants, in bits a second.
