@@ -1,7 +1,9 @@
-"""Lines that are known, drawn by a seed, and what `analects measure` finds behind `analects link` as each of them."""
+"""Lines that are known, drawn by a seed; what `analects measure` finds behind `analects link` as each of them; and evenings
+of the household of scenarios/my-link.toml on them."""
 
 import hashlib
 import json
+import pathlib
 import random
 import subprocess
 
@@ -9,6 +11,10 @@ DISCIPLINES = ["pfifo", "pfifo", "fq_codel", "cake", "mencius", "codel", "police
 
 # Of the servers beyond the lines.
 PORT = 7411
+
+HOUSEHOLD = pathlib.Path(__file__).parent.parent / "scenarios/my-link.toml"
+# A seed that no simulated evening has.
+SEED = 77
 
 
 def commit():
@@ -58,27 +64,63 @@ def server(program, folder):
     return f"{program} probe serve --listen 0.0.0.0:{PORT} --key {folder}/key {limits}"
 
 
-def behind(program, folder, link, served, inside, *options):
-    """What a command prints and says behind the link of a scenario, with a server at PORT beyond it."""
+def behind(program, folder, link, served, inside, *options, first=""):
+    """What a command prints and says behind the link of a scenario, with a server at PORT beyond it. `first` is run at both
+    ends before."""
     (folder / "line.toml").write_text(f'name = "line"\n\n{link}')
     # As on a wire: a packet that is still to be cut into segments waits as one, and is counted as one.
-    whole = "ip link set dev analects0 gso_max_segs 1"
+    whole = f"ip link set dev analects0 gso_max_segs 1{first and ' && '}{first}"
     far = "--far", f"sh -c '{whole} && exec {served}'", "--far-ready", str(PORT)
     command = [program, "link", folder / "line.toml", *options, *far, "--", "sh", "-c", f"{whole} && {inside}"]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=200)
     return ran.stdout, ran.stderr
 
 
-def measured(program, folder, line, served=None):
-    """What `analects measure --json` says of the line, with a server of ours or another one."""
-    return found_behind(program, folder, scenario(line), served or server(program, folder))
+def measured(program, folder, line):
+    """What `analects measure --json` says of the line, with a server of ours."""
+    return found_behind(program, folder, scenario(line), server(program, folder))
 
 
-def found_behind(program, folder, link, served, *options):
-    """What it says behind the link of a scenario."""
-    measure = f"{program} measure $ANALECTS_FAR --trust-anyone --json"
-    said, error = behind(program, folder, link, served, measure, *options)
+def found_behind(program, folder, link, served, *options, wanted="", first=""):
+    """What it says behind the link of a scenario; `wanted` are more of its options."""
+    measure = f"{program} measure $ANALECTS_FAR --trust-anyone --json {wanted}"
+    said, error = behind(program, folder, link, served, measure, *options, first=first)
     lines = [text for text in said.splitlines() if text.startswith("{")]
     if not lines:
         raise SystemExit(f"{link}: {said}{error}")
     return json.loads(lines[-1])
+
+
+def evening(folder, link, name="evening"):
+    """A file with the household's scenario on a link."""
+    traffic = HOUSEHOLD.read_text()
+    traffic = traffic[traffic.index("[[traffic]]") :]
+    path = folder / f"{name}.toml"
+    path.write_text(f'name = "line"\nduration = "120s"\nwarmup = "10s"\ndisciplines = ["pfifo"]\n\n{link}\n{traffic}')
+    return path
+
+
+def begun(program, path, *options):
+    """A command that runs evenings."""
+    command = [program, "run", path, "--format", "json", *options]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def lived(program, path):
+    """One that has an evening over real sockets."""
+    return begun(program, path, "--engine", "live", "--seed", str(SEED), "--repeat", "1")
+
+
+def stalls(ran):
+    """Of each evening of a command the mean stall of both calls in s, and why it is not to be believed."""
+    said, error = ran.communicate(timeout=300)
+    if ran.returncode:
+        raise SystemExit(f"{ran.args}: {error}")
+    for result in json.loads(said)["results"]:
+        of = [call["stall_s"] for call in result["calls"]]
+        yield sum(of) / len(of), result.get("invalid", [])
+
+
+def told(values):
+    """The mean, the least and the greatest."""
+    return f"{sum(values) / len(values):.1f} ({min(values):.1f} to {max(values):.1f})"

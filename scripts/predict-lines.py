@@ -7,45 +7,14 @@ predict-lines.py PROGRAM [COUNT [SEED [FIRST]]]   (24 lines, from that of this n
 """
 
 import itertools
-import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 
-from lines import commit, drawn, measured, scenario
+from lines import begun, commit, drawn, evening, lived, measured, scenario, stalls, told
 
-HOUSEHOLD = pathlib.Path(__file__).parent.parent / "scenarios/my-link.toml"
-# A seed that no simulated evening has.
-SEED = 77
 # Frames and clocks: a real evening is not exact to this, in s.
 NEAR = 0.2
-
-
-def evening(folder, line):
-    """The household's scenario on the line."""
-    traffic = HOUSEHOLD.read_text()
-    traffic = traffic[traffic.index("[[traffic]]") :]
-    head = f'name = "line"\nduration = "120s"\nwarmup = "10s"\ndisciplines = ["{line[4]}"]\n\n'
-    path = folder / "evening.toml"
-    path.write_text(f"{head}{scenario(line)}\n{traffic}")
-    return path
-
-
-def stalls(program, path, *options):
-    """Of each run the mean stall of both calls in s, and why it is not to be believed."""
-    command = [program, "run", path, "--format", "json", *options]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=300)
-    if ran.returncode:
-        raise SystemExit(f"predict-lines: {path.read_text()}: {ran.stderr}")
-    for result in json.loads(ran.stdout)["results"]:
-        of = [call["stall_s"] for call in result["calls"]]
-        yield sum(of) / len(of), result.get("invalid", [])
-
-
-def told(values):
-    """The mean, the least and the greatest."""
-    return f"{sum(values) / len(values):.1f} ({min(values):.1f} to {max(values):.1f})"
 
 
 def within(stall, of):
@@ -64,10 +33,9 @@ def main():
         for line in itertools.islice(drawn(seed, first + count), first, None):
             found = measured(program, pathlib.Path(folder), line)
             predicted = found["evenings"][0]["stalls_s"]
-            path = evening(pathlib.Path(folder), line)
-            known = [stall for stall, _ in stalls(program, path, "--repeat", str(len(predicted)))]
-            live = "--engine", "live", "--seed", str(SEED), "--repeat", "1"
-            [(stall, invalid)] = stalls(program, path, *live)
+            path = evening(pathlib.Path(folder), scenario(line))
+            known = [stall for stall, _ in stalls(begun(program, path, "--repeat", str(len(predicted))))]
+            [(stall, invalid)] = stalls(lived(program, path))
             right = within(stall, predicted)
             inside += right
             witnessed += within(stall, known)

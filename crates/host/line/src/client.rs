@@ -11,10 +11,12 @@ use cca::tonopah::Settings;
 use probe::node::ProbeForm;
 use probe::report::Management;
 use std::net::{SocketAddr, ToSocketAddrs};
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::runtime::Builder;
+use tokio::time::{Instant, sleep, timeout};
 use units::Rate;
 
 /// The header in which a server of ours says what it grants, in bits a second.
@@ -26,8 +28,10 @@ const APART: Duration = Duration::from_millis(50);
 /// Before a look at the queue, and how often that is tried where the server refuses.
 const AFTER: Duration = Duration::from_millis(200);
 const TRIES: usize = 5;
-/// Such waits until a server that had a look's last packet lost takes connections again: twelve seconds.
-const TAKEN: usize = 60;
+/// How long a server that had a look's last packet lost may take until it takes connections again.
+const TAKEN: Duration = Duration::from_secs(12);
+/// How often a request to end is looked for before the load.
+const HEARD: Duration = Duration::from_millis(50);
 /// How long its first answer may take, where a firewall may drop what is no TCP.
 const PATIENCE: Duration = Duration::from_secs(4);
 /// The highest rate of such a look's packets: it is a hundred of them.
@@ -89,17 +93,8 @@ async fn measured(
     stop: &AtomicBool,
     seen: &mut (dyn FnMut(ClientProgress) + Send),
 ) -> Result<Measured, Problem> {
-    let (first, connection) = reached(&wish.host, wish.port, wish.trusted).await?;
-    let (config, granted) = match &wish.config {
-        Described::As(config) => (config.clone(), None),
-        Described::At(path) => described(&connection, path).await?,
-    };
-    drop(connection);
-    let config = Arc::new(config);
-    let server = place(&first, &config, wish).await?;
-    let idle = idle(&server, &config).await?;
-    seen(ClientProgress::Idle(idle.rtt_ms));
-    let mut found = Measured::new(&wish.host, server.address, idle, granted);
+    let (server, config, mut found) = unless_stopped(stop, idle_line(wish)).await?;
+    seen(ClientProgress::Idle(found.idle.rtt_ms));
     if let Trusted::Own(trust) = wish.trusted {
         found.kinds(trust).await;
         taken(&server).await?;
@@ -122,6 +117,35 @@ async fn measured(
     Ok(found)
 }
 
+/// The server, what it has where, and the line without a load.
+async fn idle_line(wish: &Wish) -> Result<(SpokenServer, Arc<PlacesConfig>, Measured), Problem> {
+    let (first, connection) = reached(&wish.host, wish.port, wish.trusted).await?;
+    let (config, granted) = match &wish.config {
+        Described::As(config) => (config.clone(), None),
+        Described::At(path) => described(&connection, path).await?,
+    };
+    drop(connection);
+    let server = place(&first, &config, wish).await?;
+    let idle = idle(&server, &config).await?;
+    let found = Measured::new(&wish.host, server.address, idle, granted);
+    Ok((server, Arc::new(config), found))
+}
+
+/// What `finding` finds, or an error once `stop` is set.
+async fn unless_stopped<T>(
+    stop: &AtomicBool,
+    finding: impl Future<Output = Result<T, Problem>>,
+) -> Result<T, Problem> {
+    let mut finding = pin!(finding);
+    loop {
+        match timeout(HEARD, finding.as_mut()).await {
+            Ok(found) => return found,
+            Err(_) if stop.load(Ordering::Relaxed) => return Err(Problem::Interrupted),
+            Err(_) => {}
+        }
+    }
+}
+
 /// Which kind of queue the idle way has, as `analects probe --quick` finds it.
 async fn kind(server: SocketAddr, way: Way, trust: Trust) -> Result<Management, probe::Problem> {
     let wish = probe::node::Wish {
@@ -136,7 +160,7 @@ async fn kind(server: SocketAddr, way: Way, trust: Trust) -> Result<Management, 
     let mut tried = 0;
     loop {
         // A server of ours has one client of an address at once, and sees the end of another connection late.
-        tokio::time::sleep(AFTER).await;
+        sleep(AFTER).await;
         tried += 1;
         let over = after(PATIENCE);
         match probe::real::probe(server, &wish, Settings::default(), &over, |_| ()) {
@@ -206,7 +230,7 @@ async fn idle(server: &SpokenServer, config: &PlacesConfig) -> Result<Idle, Prob
         if let Ok((_, took)) = server.reach().await {
             note(TimeKind::Tcp, took);
         }
-        tokio::time::sleep(APART).await;
+        sleep(APART).await;
     }
     let connection = server.connect(&Meter::default()).await?;
     note(TimeKind::Tcp, connection.setup.tcp);
@@ -231,13 +255,12 @@ async fn idle(server: &SpokenServer, config: &PlacesConfig) -> Result<Idle, Prob
 /// Waits until a server of ours, which has one client of an address at once, takes connections again: where the last
 /// packet of a look at the queue was lost, it waits for more.
 async fn taken(server: &SpokenServer) -> Result<(), Problem> {
-    let mut tried = 0;
+    let until = Instant::now() + TAKEN;
     loop {
-        tokio::time::sleep(AFTER).await;
-        tried += 1;
+        sleep(AFTER).await;
         match server.connect(&Meter::default()).await {
             Ok(_) => return Ok(()),
-            Err(_) if tried < TAKEN => {}
+            Err(_) if Instant::now() < until => {}
             Err(problem) => return Err(problem),
         }
     }

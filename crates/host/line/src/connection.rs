@@ -23,6 +23,8 @@ use tokio_util::io::{InspectReader, InspectWriter};
 
 /// A connection that takes longer is none: two of TCP's retries.
 const PATIENCE: Duration = Duration::from_secs(8);
+/// A small object that takes longer does not come: longer than a full buffer of any line.
+const ANSWERED: Duration = Duration::from_secs(30);
 /// What a client grants ahead: 1 Gbit/s over 128 ms. Bytes.
 const WINDOW: u32 = 16 << 20;
 /// A document or an answer is shorter than this. Bytes.
@@ -277,6 +279,11 @@ impl Connection {
     /// # Errors
     /// If it does not come, or has no end.
     pub async fn small(&self, path: &str) -> Result<Small, Problem> {
+        let none = |_| Problem::Unreachable(format!("{path}: no answer in {ANSWERED:?}"));
+        timeout(ANSWERED, self.whole(path)).await.map_err(none)?
+    }
+
+    async fn whole(&self, path: &str) -> Result<Small, Problem> {
         let asked = Instant::now();
         let answer = self.ask(Method::GET, path, Outgoing::Nothing).await?;
         let headers = answer.headers().clone();

@@ -14,6 +14,9 @@ pub enum Problem {
     /// No connection, or none any more.
     #[error("{0}")]
     Unreachable(String),
+    /// It was to end before anything was known.
+    #[error("it was interrupted before anything was known")]
+    Interrupted,
     /// The system denied something.
     #[error("{what}: {error}")]
     System {

@@ -7,16 +7,18 @@ use hyper::body::{Frame, Incoming};
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use line::Trust;
 use line::client::measure;
+use line::{Problem, Trust};
 use probe::Identity;
 use std::convert::Infallible;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
+use std::thread;
+use std::time::Duration;
 
 type Body = BoxBody<Bytes, Infallible>;
 
@@ -30,6 +32,7 @@ enum Wrong {
     IsEmpty,
     Refuses,
     SpeaksHttp1,
+    SaysNothing,
 }
 
 fn whole(text: impl Into<Bytes>) -> Body {
@@ -51,6 +54,21 @@ impl hyper::body::Body for Endless {
     }
 }
 
+/// A body that does not come.
+struct Silent;
+
+impl hyper::body::Body for Silent {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        Poll::Pending
+    }
+}
+
 fn answer(wrong: Wrong, request: &Request<Incoming>) -> Response<Body> {
     let host = request.uri().authority().unwrap().as_str();
     let document = format!(
@@ -65,6 +83,7 @@ fn answer(wrong: Wrong, request: &Request<Incoming>) -> Response<Body> {
         }
         (Wrong::HasNoDocument, _) => status(404).body(whole("")).unwrap(),
         (Wrong::WritesHtml, _) => Response::new(whole("<html>")),
+        (Wrong::SaysNothing, _) => Response::new(Silent.boxed()),
         (Wrong::NeverEnds, _) => Response::new(Endless.boxed()),
         (_, "/.well-known/nq") => Response::new(whole(document)),
         (_, "/s") => Response::new(whole("0")),
@@ -102,7 +121,7 @@ fn served(wrong: Wrong) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
     let address = listener.local_addr().unwrap();
-    std::thread::spawn(move || {
+    thread::spawn(move || {
         let mut builder = tokio::runtime::Builder::new_current_thread();
         let runtime = builder.enable_all().build().unwrap();
         runtime.block_on(serve(listener, tls, wrong));
@@ -138,12 +157,25 @@ fn each_is_named() {
     }
 }
 
+#[test]
+fn one_that_says_nothing_is_left_when_it_is_stopped() {
+    let wish = wish(served(Wrong::SaysNothing), Trust::Anyone);
+    let stop = Arc::new(AtomicBool::new(false));
+    let later = stop.clone();
+    thread::spawn(move || {
+        thread::sleep(Duration::from_millis(200));
+        later.store(true, Ordering::Relaxed);
+    });
+    let found = measure(&wish, &stop, &mut |_| ());
+    assert!(matches!(found, Err(Problem::Interrupted)), "{found:?}");
+}
+
 /// A portal that answers before TLS has begun, on the port of https.
 #[test]
 fn what_speaks_no_tls_is_named() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
-    std::thread::spawn(move || {
+    thread::spawn(move || {
         for stream in listener.incoming() {
             let mut stream = stream.unwrap();
             let _ = stream.read(&mut [0; 512]);

@@ -5,7 +5,7 @@ use line::Trust;
 use line::client::{ClientProgress, Way, measure};
 use probe::Identity;
 use probe::limits::Policy;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use units::Rate;
 
 /// Mbit/s: little enough that a loaded machine carries it.
@@ -59,10 +59,11 @@ fn bytes_end_it_and_what_is_known_is_told() {
 }
 
 #[test]
-fn it_ends_when_it_is_stopped() {
+fn it_ends_when_it_is_stopped_with_what_is_known() {
     let (address, _) = served(policy());
-    let stop = AtomicBool::new(true);
-    let found = measure(&wish(address, Trust::Anyone), &stop, &mut |_| ()).unwrap();
+    let stop = AtomicBool::new(false);
+    let mut seen = |_| stop.store(true, Ordering::Relaxed);
+    let found = measure(&wish(address, Trust::Anyone), &stop, &mut seen).unwrap();
     assert_eq!(found.ways().count(), 0);
     assert!(found.way(Way::Down).is_none() && found.idle.rtt_ms > 0.0);
 }

@@ -7,6 +7,7 @@ mod scenario;
 mod server;
 
 use crate::cli::{FAIR, MeasureArgs};
+use ::scenario::Shaper;
 use command::files::unwritable;
 use command::{Refused, print};
 use figures::Figures;
@@ -17,7 +18,7 @@ use line::{Problem, Trust, Trusted};
 use scenario::FoundLine;
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use units::Bytes;
 
@@ -40,11 +41,21 @@ pub fn run(args: &MeasureArgs) -> Result<()> {
         2 * wish.span.as_secs() + 2,
         Bytes::new(wish.bytes)
     );
-    let mut found = measure(&wish, &*interrupted()?, &mut progress()).map_err(refused)?;
-    if found.down.is_none() {
-        eprintln!("no direction was measured: there is nothing to simulate, nor to write");
+    let stop = interrupted()?;
+    let mut found = measure(&wish, &stop, &mut progress()).map_err(refused)?;
+    // Nothing looks at it any more: the next Ctrl-C ends the program, however long evenings take.
+    stop.store(true, Ordering::Relaxed);
+    // A household without a limit one way would be simulated for hours.
+    if let Some(way) = [Way::Down, Way::Up]
+        .into_iter()
+        .find(|way| found.way(*way).is_none())
+    {
+        eprintln!(
+            "{} was not measured: there is nothing to simulate, nor to write",
+            way.name()
+        );
         return print(&if args.json {
-            json(&found, None, &[], before.as_ref())
+            json(&found, None, None, &[], before.as_ref())
         } else {
             found.text()
         });
@@ -63,12 +74,15 @@ pub fn run(args: &MeasureArgs) -> Result<()> {
         std::fs::write(path, text).map_err(|error| unwritable(path, &error))?;
     }
     if args.json {
-        return print(&json(&found, said, &evenings, before.as_ref()));
+        return print(&json(
+            &found,
+            said,
+            Some(&shaper),
+            &evenings,
+            before.as_ref(),
+        ));
     }
     print(&(found.text() + &evening::grade(&evenings)))?;
-    if found.up.is_none() {
-        print("       (the way up was not measured, and is taken for one without a limit)\n")?;
-    }
     if let Some(before) = &before {
         print(&figures.beside(before))?;
     }
@@ -122,11 +136,12 @@ fn said(named: Option<&str>, found: &mut Measured) -> Option<&'static str> {
     Some(said)
 }
 
-/// Set by Ctrl-C and by SIGTERM.
+/// Set by Ctrl-C and by SIGTERM. Once it is set, the next one ends the program: a look-up of a name may not end.
 fn interrupted() -> Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        signal_hook::flag::register(signal, stop.clone())
+        signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, stop.clone())
+            .and_then(|_| signal_hook::flag::register(signal, stop.clone()))
             .map_err(|error| Refused::failed(&format!("signals: {error}"), ""))?;
     }
     Ok(stop)
@@ -159,7 +174,9 @@ fn refused(problem: Problem) -> Refused {
     let text = problem.to_string();
     match problem {
         Problem::Refused(_) => Refused::new(&text, ""),
-        Problem::Server(_) | Problem::System { .. } => Refused::failed(&text, ""),
+        Problem::Server(_) | Problem::System { .. } | Problem::Interrupted => {
+            Refused::failed(&text, "")
+        }
         Problem::Unreachable(_) => Refused::failed(
             &text,
             "is the name right, and does its firewall let the TCP port through? A server of your own runs `analects \
@@ -168,9 +185,18 @@ fn refused(problem: Problem) -> Refused {
     }
 }
 
+/// The rates of a shaper, as its commands take them.
+fn rates(shaper: &Shaper) -> serde_json::Value {
+    serde_json::json!({
+        "down": shaper.down.rate.to_string(),
+        "up": shaper.up.map(|part| part.rate.to_string()),
+    })
+}
+
 fn json(
     found: &Measured,
     said: Option<&str>,
+    shaper: Option<&Shaper>,
     evenings: &[evening::Evening],
     before: Option<&Figures>,
 ) -> String {
@@ -178,6 +204,7 @@ fn json(
     let mut value = serde_json::to_value(found).unwrap_or_default();
     value["version"] = crate::own::version_of_results().into();
     value["queue_said"] = said.into();
+    value["shaper"] = shaper.map(rates).into();
     value["evenings"] = serde_json::to_value(evenings).unwrap_or_default();
     value["before"] = serde_json::to_value(before).unwrap_or_default();
     value.to_string() + "\n"

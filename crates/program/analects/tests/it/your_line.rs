@@ -63,6 +63,7 @@ fn a_line_becomes_a_scenario_and_a_comparison() {
         "a shaper with",
         "sudo analects tc apply --dev LINE --from my-line.toml --confirm 5m",
         "sudo analects gateway --in HOME --out LINE --from my-line.toml",
+        "uci set sqm.SECTION.script=mencius.qos; uci set sqm.SECTION.enabled=1; uci commit sqm",
         "with `--queue mencius --before my-line.toml` for both beside each other",
         "the line as a scenario: my-line.toml",
     ] {

@@ -14,7 +14,7 @@ use measure::RunResult;
 use measure::metric::calls::{CALL_RATE, STALL};
 use measure::metric::pages::PLT;
 use measure::metric::transfers::BULK_RATE;
-use scenario::{Document, ScenarioError, Shaper};
+use scenario::{Document, Part, ScenarioError, Shaper};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -191,9 +191,24 @@ pub fn commands(shaper: &Shaper, file: Option<&Path>) -> String {
         "\nThe shaper's rates are {rates}. With mencius, where LINE is the device towards the line and HOME that of your \
          computers:\n  a Linux router:                sudo analects tc apply --dev LINE {said} --confirm 5m\n  one that \
          takes no module:     sudo analects gateway --in HOME --out LINE {said}\n  this computer's web traffic:   sudo \
-         analects pace --down {}\nEach takes --dry-run. With --confirm, `yes` and Enter let it stay. Then measure again, \
-         with `--queue mencius{again}: waits do not say what keeps them short.\n",
-        shaper.down.rate
+         analects pace --down {}\nEach takes --dry-run. With --confirm, `yes` and Enter let it stay. What the line adds to each packet \
+         nothing measures: `tc apply --overhead` says it (docsis, pppoe-ptm, …).\n  OpenWrt with SQM:              {}\nThen \
+         measure again, with `--queue mencius{again}: waits do not say what keeps them short.\n",
+        shaper.down.rate,
+        sqm(shaper)
+    )
+}
+
+/// The commands that give `shaper` to OpenWrt's SQM, whose rates are in kbit/s.
+fn sqm(shaper: &Shaper) -> String {
+    let set = |key: &str, part: Part| {
+        format!("uci set sqm.SECTION.{key}={}; ", part.rate.as_bits() / 1000)
+    };
+    let up = shaper.up.map(|part| set("upload", part));
+    format!(
+        "{}{}uci set sqm.SECTION.script=mencius.qos; uci set sqm.SECTION.enabled=1; uci commit sqm; service sqm restart",
+        set("download", shaper.down),
+        up.unwrap_or_default()
     )
 }
 
