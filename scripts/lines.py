@@ -96,6 +96,7 @@ def evening(folder, link, name="evening"):
     traffic = HOUSEHOLD.read_text()
     traffic = traffic[traffic.index("[[traffic]]") :]
     path = folder / f"{name}.toml"
+    # The link says what its disciplines are.
     path.write_text(f'name = "line"\nduration = "120s"\nwarmup = "10s"\ndisciplines = ["pfifo"]\n\n{link}\n{traffic}')
     return path
 

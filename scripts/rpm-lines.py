@@ -8,7 +8,7 @@ the reference server (github.com/network-quality/goserver): a table in Markdown.
 - It goes on adding connections, up to 16, where ours has as many as fill the line in its nine seconds. A request on one of
   them waits for what each of them holds ready, so that it is asked for as many.
 - What it sends waits in its own socket, which the draft wants to be short (TCP_NOTSENT_LOWAT). The namespaces give all
-  sockets ours; and Reno, since BBR may lose a quarter of all packets before a FIFO, whose repetitions are then measured.
+  sockets ours; and Reno, since BBR may lose handshakes before a FIFO, whose repetitions are then measured.
 Fails if one of them differs by more than a tenth. As root.
 
 rpm-lines.py PROGRAM CLIENT [SERVER]   (two minutes for each line and server)

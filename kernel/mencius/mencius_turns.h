@@ -111,17 +111,31 @@ static __always_inline void mn_take(struct mn_turns *turns,
 }
 
 /*
+ * Rounds from here to the one of @member: those that it has paid for, if it was
+ * not there yet.
+ */
+static __always_inline u32 mn_paid(const struct mn_turns *turns,
+				   const struct mn_member *member)
+{
+	u32 ahead = member->round - turns->round;
+
+	return ahead < MN_ROUNDS ? ahead : 0;
+}
+
+/*
  * Gives @member the quanta that make its deficit, which is not above 0,
- * positive, as far as MN_ROUNDS go, and the round in which it has them.
+ * positive, as far as MN_ROUNDS go, and the round in which it has them, after
+ * those that it has paid for.
  */
 static __always_inline void mn_pay(const struct mn_turns *turns,
 				   struct mn_member *member, u32 quantum)
 {
 	u32 debt = 0U - (u32)member->deficit;
-	u32 rounds = min_t(u32, debt / quantum + 1, MN_ROUNDS - 1);
+	u32 paid = mn_paid(turns, member);
+	u32 rounds = min_t(u32, debt / quantum + 1, MN_ROUNDS - 1 - paid);
 
 	member->deficit += (s32)(rounds * quantum);
-	member->round = turns->round + rounds;
+	member->round = turns->round + paid + rounds;
 }
 
 /* @at has packets. No effect if it had before. */
@@ -201,12 +215,9 @@ static __always_inline void mn_charge(struct mn_member *member, u32 len)
 static __always_inline u32 mn_debt(const struct mn_turns *turns,
 				   const struct mn_member *member, u32 quantum)
 {
-	u32 ahead = member->round - turns->round;
-	s64 paid = member->deficit;
+	s64 owed = (s64)mn_paid(turns, member) * quantum - member->deficit;
 
-	if (ahead < MN_ROUNDS)
-		paid -= (s64)ahead * quantum;
-	return (u32)max_t(s64, -paid, 0);
+	return (u32)max_t(s64, owed, 0);
 }
 
 /*
@@ -262,10 +273,10 @@ static __always_inline void mn_leave(struct mn_turns *turns,
 		 * past all in which debts were to be paid.
 		 */
 		turns->round += MN_ROUNDS;
-	} else if (member->deficit <= 0) {
+	} else if (member->deficit > 0) {
+		member->round = turns->round + mn_paid(turns, member);
+	} else {
 		mn_pay(turns, member, quantum);
-	} else if (member->round - turns->round >= MN_ROUNDS) {
-		member->round = turns->round;
 	}
 }
 

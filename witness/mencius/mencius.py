@@ -244,14 +244,19 @@ class Turns:
 
     def pay(self, member, quantum):
         """A member gets the round in which its deficit is positive again (R5.7)."""
-        k = min(-member.deficit // quantum + 1, 63)
+        paid = self.paid(member)
+        k = min(-member.deficit // quantum + 1, 63 - paid)
         member.deficit += k * quantum
-        member.round = (self.current + k) % WORD
+        member.round = (self.current + paid + k) % WORD
+
+    def paid(self, member):
+        """The rounds from the current one to that of a member (R5.7)."""
+        ahead = (member.round - self.current) % WORD
+        return ahead if ahead < 64 else 0
 
     def debt(self, member, quantum):
         """The bytes that a member has sent before its turns (R5.11)."""
-        ahead = (member.round - self.current) % WORD
-        return max((ahead * quantum if ahead < 64 else 0) - member.deficit, 0)
+        return max(self.paid(member) * quantum - member.deficit, 0)
 
     def sent(self, member, length):
         """The next member has sent a packet (R5.8)."""
@@ -271,10 +276,10 @@ class Turns:
         if not self.olds and not self.new:
             self.current = (self.current + 64) % WORD
             member.round = (self.current - 1) % WORD
-        elif member.deficit <= 0:
+        elif member.deficit > 0:
+            member.round = (self.current + self.paid(member)) % WORD
+        else:
             self.pay(member, quantum)
-        elif (member.round - self.current) % WORD >= 64:
-            member.round = self.current
 
 
 def owe(member, length):

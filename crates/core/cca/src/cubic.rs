@@ -8,7 +8,7 @@
 //! ahead; without a loss so far the window grows by at least 5 % a round trip; a timeout forgets
 //! the last maximum; a Reno estimate that is ahead is approached, not jumped to; both are whole
 //! segments, looked for when the window has moved and 32 times a second while it stands. Left out:
-//! the rounding to jiffies inside the formula, and the undoing of spurious losses.
+//! the rounding to jiffies inside the formula, β as 717/1024, and the undoing of spurious losses.
 
 use crate::hystart::{Advice, ConnectionView, Hystart, HystartKind};
 use crate::reno::{avoid, slow_start};
@@ -238,8 +238,8 @@ impl Cubic {
         (curve.looked, curve.window) = (now, self.window);
     }
 
-    /// Remembers the window, and takes 30 % of it for the threshold: whole segments, as Linux
-    /// `cubictcp_recalc_ssthresh` counts them, so that a curve always begins at the same height.
+    /// Remembers the window; 70 % of it are the threshold. Both are whole segments, as in Linux
+    /// `cubictcp_recalc_ssthresh`, so that a curve always begins at the same height.
     fn reduce(&mut self) {
         let whole = self.window / self.mss;
         self.prior = self.window;

@@ -95,9 +95,14 @@ async fn measured(
 ) -> Result<Measured, Problem> {
     let (server, config, mut found) = unless_stopped(stop, idle_line(wish)).await?;
     seen(ClientProgress::Idle(found.idle.rtt_ms));
-    if let Trusted::Own(trust) = wish.trusted {
+    if let Trusted::Own(trust) = wish.trusted
+        && !stop.load(Ordering::Relaxed)
+    {
         found.kinds(trust).await;
-        taken(&server).await?;
+        match unless_stopped(stop, taken(&server)).await {
+            Err(Problem::Interrupted) => return Ok(found),
+            others => others?,
+        }
     }
     for way in [Way::Down, Way::Up] {
         let bounds = Bounds {

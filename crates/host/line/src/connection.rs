@@ -23,7 +23,7 @@ use tokio_util::io::{InspectReader, InspectWriter};
 
 /// A connection that takes longer is none: two of TCP's retries.
 const PATIENCE: Duration = Duration::from_secs(8);
-/// A small object that takes longer does not come: longer than a full buffer of any line.
+/// A small object that takes longer does not come: longer than any buffer that was measured.
 const ANSWERED: Duration = Duration::from_secs(30);
 /// What a client grants ahead: 1 Gbit/s over 128 ms. Bytes.
 const WINDOW: u32 = 16 << 20;
@@ -279,7 +279,7 @@ impl Connection {
     /// # Errors
     /// If it does not come, or has no end.
     pub async fn small(&self, path: &str) -> Result<Small, Problem> {
-        let none = |_| Problem::Unreachable(format!("{path}: no answer in {ANSWERED:?}"));
+        let none = |_| Problem::Server(format!("{path}: no answer in {ANSWERED:?}"));
         timeout(ANSWERED, self.whole(path)).await.map_err(none)?
     }
 

@@ -147,11 +147,7 @@ impl Turns {
     /// Bytes that `member` has sent before its turns: what these have to pay for first.
     pub(super) fn debt(&self, members: &Members, member: usize, quantum: u32) -> u32 {
         let Member { deficit, round, .. } = members.members[member];
-        let rounds = match round.wrapping_sub(self.round) {
-            ahead if ahead < ROUNDS => ahead,
-            _ => 0,
-        };
-        (rounds * quantum).saturating_add_signed(deficit.saturating_neg())
+        (self.paid(round) * quantum).saturating_add_signed(deficit.saturating_neg())
     }
 
     /// The member whose turn it is, if any has something to send. It keeps its turn until it has
@@ -205,10 +201,10 @@ impl Turns {
             // Rounds take no time if no member waits for one: all debts are paid, and the quantum is anew.
             self.round = self.round.wrapping_add(ROUNDS);
             state.round = self.round.wrapping_sub(1);
-        } else if state.deficit <= 0 {
+        } else if state.deficit > 0 {
+            state.round = self.round.wrapping_add(self.paid(state.round));
+        } else {
             self.pay(members, member, quantum);
-        } else if state.round.wrapping_sub(self.round) >= ROUNDS {
-            state.round = self.round;
         }
     }
 
@@ -234,13 +230,22 @@ impl Turns {
         Some(self.old[(self.round % ROUNDS) as usize].head() as usize)
     }
 
+    /// Rounds from here to the one of a member: those that it has paid for, if it was not there yet.
+    fn paid(&self, round: u32) -> u32 {
+        match round.wrapping_sub(self.round) {
+            ahead if ahead < ROUNDS => ahead,
+            _ => 0,
+        }
+    }
+
     /// Gives `member` the quanta that make its deficit positive, as far as 64 rounds go, and the round in which it
-    /// has them.
+    /// has them, after those that it has paid for.
     fn pay(&self, members: &mut Members, member: usize, quantum: u32) {
         let state = &mut members.members[member];
-        let rounds = (state.deficit.unsigned_abs() / quantum + 1).min(ROUNDS - 1);
+        let paid = self.paid(state.round);
+        let rounds = (state.deficit.unsigned_abs() / quantum + 1).min(ROUNDS - 1 - paid);
         state.deficit = state.deficit.saturating_add((rounds * quantum) as i32);
-        state.round = self.round.wrapping_add(rounds);
+        state.round = self.round.wrapping_add(paid + rounds);
     }
 
     /// Appends `member`, which is in no list, to that of its place.
@@ -339,6 +344,21 @@ mod tests {
         table.turns.leave(&mut table.members, 0, QUANTUM);
         table.put(0, 1, 100);
         assert_eq!(table.send(4), [1, 1, 0, 1]);
+    }
+
+    /// The same, but its packet, of 1200 bytes, leaves before its turn: a round more.
+    #[test]
+    fn what_is_sent_before_a_turn_that_is_paid_comes_on_top() {
+        let mut table = Table::new(2);
+        table.put(0, 1, 1200);
+        table.put(1, 100, QUANTUM);
+        table.members.charge(0, 3500);
+        assert_eq!(table.send(1), [1]);
+        table.waiting[0].0 = 0;
+        table.members.charge(0, 1200);
+        table.turns.leave(&mut table.members, 0, QUANTUM);
+        table.put(0, 1, 100);
+        assert_eq!(table.send(5), [1, 1, 1, 0, 1]);
     }
 
     /// Deficits go 1000, 400, -200 (two packets), then 800, 200, -400 (two), then 600, 0 (one).

@@ -11,7 +11,7 @@ use units::{Duration, Instant};
 const TICK: Duration = Duration::from_millis(20);
 /// libwebrtc `kMaxNackPackets`: with more missing, only a key frame helps.
 const MOST_ASKED: usize = 1_000;
-/// libwebrtc `kMaxPacketAge`: a gap that is longer is not looked into, and what is farther behind is
+/// libwebrtc `kMaxPacketAge`: a gap that is longer is not looked into. Ours: what is farther behind is
 /// a stream that begins anew, so that a nonsense number does not end it.
 const LONGEST_GAP: u64 = 10_000;
 
@@ -47,7 +47,7 @@ pub enum Arrived {
     Repaired,
     /// It was, or is no longer of interest.
     Old,
-    /// It is new, and the packets missing before it cannot be repaired.
+    /// It is new, and the packets missing before it cannot be repaired, or the stream begins anew.
     Hopeless,
 }
 

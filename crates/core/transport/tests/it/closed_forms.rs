@@ -101,12 +101,19 @@ fn falls(pair: &mut Pair<Tcp>, from: Instant, until: Instant) -> Vec<(f64, u64)>
     falls
 }
 
+/// Cubic's steepness, segments per cubic second.
+const C: f64 = 0.4;
+
+/// Seconds until a curve that was cut at `max` segments is back there: K (RFC 9438, (2)).
+fn return_of(max: u64) -> f64 {
+    libm::cbrt((max as f64 - (0.7 * max as f64).floor()) / C)
+}
+
 /// Seconds in which a curve that was cut at `max` segments carries `n` of them: the integral of
 /// W(t) = max + C (t - K)³ (RFC 9438, (1)), which grows with t.
 fn time_of(n: u64, max: u64) -> f64 {
-    const C: f64 = 0.4;
+    let k = return_of(max);
     let max = max as f64;
-    let k = libm::cbrt((max - (0.7 * max).floor()) / C);
     let fourth = |t: f64| t * t * t * t;
     let carried = |t: f64| (max * t + C / 4.0 * (fourth(t - k) - fourth(k))) / RTT;
     let mut time = [0.0, 4.0 * k];
@@ -117,9 +124,9 @@ fn time_of(n: u64, max: u64) -> f64 {
     time[0]
 }
 
-/// Near its plateau the curve stays in one segment for 2.7 s (|C (t - K)³| < 1), so that losses at a regular distance
-/// meet the same window again, whichever slow start left: RFC 9438's mean, in which windows are no whole segments, is one
-/// of many. What holds for each is the time between losses.
+/// Near its plateau the curve stays in one whole segment for 2.7 s (|C (t - K)³| < 1). So losses at a regular distance may
+/// settle at one of several windows, and RFC 9438's mean rate is that of one of them. Held are the time between losses at
+/// the window that it is, and that the losses are on the plateau.
 #[test]
 fn cubic_under_regular_loss() {
     let n = 60_000;
@@ -130,4 +137,6 @@ fn cubic_under_regular_loss() {
     assert!(periods > 6, "{falls:?}");
     let period = (falls[periods].0 - falls[0].0) / periods as f64;
     within_3_percent(period, time_of(n, max));
+    let from_plateau = period - return_of(max);
+    assert!(from_plateau.abs() < 1.36, "{from_plateau} s");
 }

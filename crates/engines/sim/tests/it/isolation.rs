@@ -151,9 +151,10 @@ fn a_flood_in_turns_where_flows_alone_share() {
     assert!(of_rates(rate, rate_of_cake) >= 0.0, "{rate} {rate_of_cake}");
 }
 
-/// Two hundred flows of one computer that send just less than what goes first, beside fifteen downloads. What is known and
-/// not mended: of a call that needs nearly its share, 95 of 100 packets wait for 28 ms, under `cake` for 22, which loses
-/// more of them. GCC sends a picture faster than that share, and what is more than a quantum in a round waits for the next.
+/// Two hundred flows of one computer that send just less than what goes first, beside fifteen downloads. A call
+/// that needs nearly its share waits longer than under `cake` (95 of 100 packets for 28 and 22 ms, in twelve runs), and loses
+/// less: GCC sends a picture faster than that share, and what is more than a quantum in a round waits for the next. So
+/// its wait is known to be too long by a millisecond or two.
 #[test]
 fn many_sparse_flows_of_one_computer() {
     let text = r#"
@@ -185,7 +186,8 @@ fn many_sparse_flows_of_one_computer() {
     "#;
     let [rate, wait, transfers] = margins(text, "mencius", "cake", 4);
     assert!(rate >= 0.0 && transfers >= 0.0, "{rate} {transfers}");
-    assert!((-3.0..0.0).contains(&wait), "{wait}");
+    assert!(wait > -3.0, "worse than it was known to be: {wait} ms");
+    assert!(wait < 0.0, "harmless: no longer an exception");
 }
 
 /// 5,500 flows of one computer that are kept alive fill the table, and then a call and four downloads begin on

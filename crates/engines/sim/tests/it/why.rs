@@ -352,6 +352,7 @@ fn bufferbloat_in_the_device() {
         start = "20s"
         "#,
     );
+    // With more room than the device the discipline's own queue has half of the stall.
     let text = text.replacen("buffer = \"500p\"", "buffer = \"200p\"\n device = 400", 1);
     let (cause, text) = main_cause(&text, "in");
     assert_eq!(

@@ -86,7 +86,7 @@ pub fn is_experiment(document: &Document) -> bool {
     document.get("title").is_some()
 }
 
-/// The engine that was asked for, unless the experiment needs Linux and that is none.
+/// The engine that was asked for; for an experiment that needs Linux, `kernel` unless it was `host`.
 pub fn wanted(asked: &EngineArgs, experiment: &Experiment) -> EngineArgs {
     let mut wanted = asked.clone();
     if experiment.written.engine == Wants::Kernel && asked.name != "host" {

@@ -191,8 +191,8 @@ pub fn commands(shaper: &Shaper, file: Option<&Path>) -> String {
         "\nThe shaper's rates are {rates}. With mencius, where LINE is the device towards the line and HOME that of your \
          computers:\n  a Linux router:                sudo analects tc apply --dev LINE {said} --confirm 5m\n  one that \
          takes no module:     sudo analects gateway --in HOME --out LINE {said}\n  this computer's web traffic:   sudo \
-         analects pace --down {}\nEach takes --dry-run. With --confirm, `yes` and Enter let it stay. What the line adds to each packet \
-         nothing measures: `tc apply --overhead` says it (docsis, pppoe-ptm, …).\n  OpenWrt with SQM:              {}\nThen \
+         analects pace --down {}\nEach takes --dry-run. With --confirm, `yes` and Enter let it stay.\n  OpenWrt with SQM:              \
+         {}\nNothing measures what the line adds to each packet: `tc apply --overhead` says it, and a setting of SQM's.\nThen \
          measure again, with `--queue mencius{again}: waits do not say what keeps them short.\n",
         shaper.down.rate,
         sqm(shaper)
