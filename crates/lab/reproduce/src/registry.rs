@@ -103,6 +103,8 @@ const EXPERIMENTS: &[(&str, &str)] = experiments![
     "autorate/recorded",
     "autorate/recorded-up",
     "autorate/aside",
+    "autorate/hard",
+    "autorate/steady",
 ];
 
 /// The experiments on which engines are compared.

@@ -48,11 +48,15 @@ pub const ENTRY: Entry = Entry {
         line; packets that waited longer than their distance tell what the line carries meanwhile. A queue \
         lowers the rate below that at once. Without a queue the rate returns to what the line carries most \
         of the time, and under load slowly beyond, faster the longer it is clear.\n\nPings count only \
-        where no TCP with time stamps passes, as with QUIC alone: it is then nearly blind to short dips. \
-        It does not see a policer, which has no queue. Behind a modem no rate spares a call when the line \
-        falls to less than a quarter within a round trip: the bytes are under way. After \
-        a dip the way back counts as a part of the dip: on a line that dips deeply every few seconds it \
-        stays at half of what a discipline in the modem would carry.",
+        where no TCP with time stamps passes, as with QUIC alone or a call alone: it is then nearly blind to \
+        short dips, and a call stalls as long as under cake-autorate. Pings that wait in another queue than \
+        the rest say that there is none, and it shapes hardly anything; answers that are late by chance look \
+        like a queue, and it falls to its least rate. Where a radio delivers in groups up to 20 ms apart it \
+        takes the line for slower than it is, and uses some seven tenths of it.\n\nIt does not see a policer, \
+        which has no queue. Behind a modem no rate spares a call when the line falls to less than a quarter \
+        within a round trip: the bytes are under way. After a dip the way back counts as a part of the dip: \
+        on a line that dips deeply every few seconds it stays at half of what a discipline in the modem \
+        would carry.",
     source: "ours",
     params: DrainParams::SPECS,
     build: |settings| Ok(Box::new(Drain::new(&DrainParams::parse(settings)?))),
